@@ -13,7 +13,7 @@ FLOWER := .venv-flower
 NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower frameworks attacks lint house vectors dist bench mutants baseline coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks attacks lint house vectors dist bench mutants coverage docs paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,9 +94,6 @@ bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills"
 
 mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice; ARGS=--named for those with a name
 	$(BIN)/python -m bench.mutants $(ARGS)
-
-baseline: $(STAMP)  ## Compare estimates and chosen tables with those of before the restructuring; ARGS=--quick for a tenth
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.baseline --check $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
 	$(BIN)/python -m bench.coverage --write $(ARGS)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import clients_needed as planned_by_the_paper
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits.json"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)

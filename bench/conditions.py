@@ -13,10 +13,10 @@ from itertools import combinations, product
 import numpy as np
 
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 
 # What the first group holds, and what the others hold: values, and how many in ten hold them.
 VALUES: dict[str, tuple[dict[str, int], dict[str, int]]] = {

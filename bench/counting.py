@@ -15,11 +15,11 @@ from pathlib import Path
 from bench.lines import Line
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation.answers import write_parquet
 from fairgauge.simulation.clients import Clients
 from fairgauge.tallies import Tally, from_files
 from fairgauge.tallies.engines import has_java
+from fairgauge.targets.target import Goal
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 7

@@ -21,13 +21,13 @@ from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.reader import Reader, counts_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.reckoning import Reckoning
-from fairgauge.goals.sides import Pair, Side, margin_sides, pair_names
 from fairgauge.simulation import Population, simulate, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.sides import usual_comparisons
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.comparisons import Pair, Side, margin_sides, pair_names
+from fairgauge.targets.target import Goal
 
 CONFIDENCE = 0.95
 UNLIKELY = 1e-6

@@ -13,10 +13,10 @@ from bench.counting import _people, _study
 from bench.lines import Line, seconds
 from fairgauge.client import answer
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.simulation import simulate
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal
 
 
 def growth() -> Iterator[Line]:

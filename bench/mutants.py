@@ -74,8 +74,8 @@ TARGETS = {
         [f"tests/unit/estimation/test_{name}.py" for name in (*INTERVALS, "crossing", "laws")],
     ),
     "scores": (
-        ["goals/decoder.py", "goals/inputs.py"],
-        ["tests/unit/goals", "tests/unit/estimation/test_estimands.py"],
+        ["targets/scores.py", "targets/inputs.py"],
+        ["tests/unit/targets", "tests/unit/estimation/test_estimands.py"],
     ),
 }
 

@@ -1160,12 +1160,61 @@ NAMED: tuple[NamedMutant, ...] = (
         "sizes, weights = sizes_and_weights(int(self.answers))",
         "test_anytime::test_widths_are_within_five_percent_of_the_reference",
     ),
+    # -------------------- plans of noisy counts
+    _mutant(
+        "plan of sites: the noise is that of one site",
+        "noise = noise_of(site, many) if noisy",
+        "noise = noise_of(site, 1) if noisy",
+        "test_a_plan_is_what_the_estimate_of_such_counts_gives",
+    ),
+    _mutant(
+        "plan of sites: several gaps do not hold together",
+        'RateTest(table, rate, self.alpha / counts["pairs"])',
+        "RateTest(table, rate, self.alpha)",
+        "test_several_groups_hold_together",
+    ),
+    _mutant(
+        "plan of sites: stated shares are not heeded",
+        "shares = np.array([float(Fraction(share)) for share in stated] if stated else [1 / groups] * groups)",
+        "shares = np.array([1 / groups] * groups)",
+        "test_stated_shares_are_reckoned_with",
+    ),
+    _mutant(
+        "plan of sites: reckons with one record a person",
+        "self.attribute, self.outcome, plain(epsilon), records=self.records,",
+        "self.attribute, self.outcome, plain(epsilon), records=1,",
+        "test_sites_send_what_their_plan_reckons_with",
+    ),
+    _mutant(
+        "plan: one site fewer than it takes",
+        "return clients if width(epsilon, clients) <= error else clients + 1",
+        "return clients - 1",
+        "test_any_two_of_sites_epsilon_and_error_give_the_third",
+    ),
+    _mutant(
+        "export: Parquet has the first count of a site alone",
+        'column = pa.array([value[0] for value in values] if held.name == "symbol" else values, held.type)',
+        "column = pa.array([value[:1] for value in values], held.type)",
+        "test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself",
+    ),
+    _mutant(
+        "options: a tally of sites ignores the engine",
+        'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
+        'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
+        "test_an_option_changes_something_or_is_refused_by_its_name[tally-confusion]",
+    ),
     # -------------------- normal
     _mutant(
         "normal: less variance than there could be is believed",
-        "math.sqrt(max(seen, least) / self.answers)",
-        "math.sqrt(seen / self.answers)",
+        "math.sqrt(max(seen, least, 0.0) / self.answers)",
+        "math.sqrt(max(seen, 0.0) / self.answers)",
         "test_less_variance_than_there_could_be_is_chance",
+    ),
+    _mutant(
+        "normal: a variance below nothing has a root",
+        "max(seen, least, 0.0)",
+        "max(seen, least)",
+        "test_a_score_that_does_not_vary_has_next_to_no_width",
     ),
     # -------------------- fixed
     _mutant(

@@ -18,13 +18,13 @@ from scipy.special import ndtri
 from fairgauge import Attribute, Metric, Study, estimate
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal, largest_second_moments
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
-from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
+from fairgauge.planning.rows import PlanPart
 from fairgauge.study import Comparison, Question, Target
 from fairgauge.tallies import Tally
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.target import Goal, largest_second_moments
 
 RECALL = Metric("recall", 0, 1)
 CLIENTS = 10**12  # so many that counts are whole numbers without an error that would show

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.lines import Line
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits_population.json"
 # Each design is made for what it is measured by: a standard deviation of at most 0.3 in v, or any values.

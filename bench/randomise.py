@@ -18,8 +18,8 @@ import numpy as np
 from bench.lines import Line
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation.answers import draw
+from fairgauge.targets.target import Goal
 
 BATCH, FEW = 2_000_000, 20_000
 GROUP, SYMBOLS, EPSILON = 1, 4, 1.0

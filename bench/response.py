@@ -42,14 +42,14 @@ from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.response import shares_among
 from fairgauge.estimation.sensitivity import gap_ratios
 from fairgauge.estimation.splitting import Thrown
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.sides import pair_names
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values
 from fairgauge.simulation.clients import Clients
 from fairgauge.simulation.drawing import Laws
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.comparisons import pair_names
+from fairgauge.targets.target import Goal
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- response table: begin -->", "<!-- response table: end -->"

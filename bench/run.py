@@ -39,8 +39,8 @@ from bench.thousand import thousand
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
 from fairgauge.designs import known_designs, make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import simulate
+from fairgauge.targets.target import Goal
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

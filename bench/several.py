@@ -9,7 +9,7 @@ import numpy as np
 from bench.lines import Line
 from bench.population import LIMITS
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import USUAL_SYMBOLS, Goal
+from fairgauge.targets.target import USUAL_SYMBOLS, Goal
 
 _MOST_SYMBOLS = 4096
 # Of a group of eight, for any values about a mean of 0.8.

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,12 @@ from scipy.special import ndtri
 from sklearn.metrics import accuracy_score, precision_score
 
 from bench.lines import Line
-from fairgauge.planning.sites import Expected, plan_sites
-from fairgauge.study import Attribute, NoisyCounts
+from fairgauge import plan
+from fairgauge.planning.noisy_counts import CountedQuestions, People
+from fairgauge.study import Attribute
 
 CONFIDENCE, PEOPLE = 0.95, 500
+SEX = Attribute("sex", ("female", "male"))
 THEIRS = {
     "selection_rate": fairlearn.selection_rate,
     "accuracy": accuracy_score,
@@ -28,19 +32,21 @@ def sites() -> Iterator[Line]:
     for number in (5, 20, 100):
         pooled = without_privacy(number)
         for epsilon in ("0.1", "0.5", "1", "3"):
-            site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", epsilon)
-            for row in plan_sites(site, Expected(number, PEOPLE, positives=0.3), confidence=CONFIDENCE):
-                what = f"width of the gap, {row.metric}, {number} sites, epsilon {epsilon}"
-                if row.error is None:
+            terms: dict[str, Any] = {"people": PEOPLE, "positives": 0.3, "confidence": CONFIDENCE}
+            plans = plan(None, SEX, outcome="confusion", clients=number, epsilon=epsilon, **terms)
+            for metric, found in zip(plans.metrics, plans, strict=True):
+                what = f"width of the gap, {metric}, {number} sites, epsilon {epsilon}"
+                error = found.rows[0].error or 1.0
+                if error >= 1:
                     continue  # too few people to tell them from the noise
-                against = f"Fairlearn, all records in one place, ± {pooled[row.metric]:.4f}"
-                yield Line(what, f"± {row.error:.4f}", against, row.error / pooled[row.metric])
+                against = f"Fairlearn, all records in one place, ± {pooled[metric]:.4f}"
+                yield Line(what, f"± {error:.4f}", against, error / pooled[metric])
 
 
 def without_privacy(number: int) -> dict[str, float]:
     """Return half of the width of the normal interval of each gap, of Fairlearn's rates on all records together."""
-    site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", "1")
-    counts = np.round(Expected(number, PEOPLE, positives=0.3).counts(site)).astype(int)
+    site = CountedQuestions(SEX, "confusion").mechanism(Decimal(1))
+    counts = np.round(number * People(PEOPLE, positives=0.3).counts(site)).astype(int)
     cells = pd.DataFrame(
         [(sex, truth, said) for sex in ("female", "male") for truth in (0, 1) for said in (0, 1)],
         columns=["sex", "truth", "said"],

@@ -12,11 +12,11 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from fairgauge.estimation.kinds import DEFAULT, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.planning.choosing import EPSILONS, GOOD, choices
+from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal
 
 PICTURE = Path(__file__).parent / "pictures" / "which-epsilon.svg"
 GOAL = Goal((0.5, 0.5), shares_known=False)

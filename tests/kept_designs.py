@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairgauge.channel import Channel
-    from fairgauge.goals.goal import Goal
+    from fairgauge.targets.target import Goal
 
     Make = Callable[[Goal, Decimal], Channel]
 

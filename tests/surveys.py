@@ -8,11 +8,11 @@ import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population
 from fairgauge.simulation.clients import table_input
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL, sample_channel
 
 ENDS = (-LEVEL_UNIT, LEVEL_UNIT)

@@ -24,12 +24,12 @@ from rich.table import Table
 from service import Service, running_service
 
 from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
-from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import SOUND, clients_needed
 from fairgauge.planning.figure import draw_plan
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
 from fairgauge.study import Question
+from fairgauge.targets.target import Goal
 
 HERE = Path(__file__).parent
 OUT = Path("build/first-study")

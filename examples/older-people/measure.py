@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from fairgauge import Attribute, Metric, Plan, Population, Question, Study, plan
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Estimate, estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Truth, simulate_exactly, true_values
+from fairgauge.targets.target import Goal
 
 EPSILON = "1"
 # Two models are compared by few clients, so that Flower can run them all; each gives more than above.

@@ -62,8 +62,8 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "audit", "channel", "client", "designs", "errors", "estimation", "goals", "planning", "reports", "simulation",
-    "study", "tallies",
+    "audit", "channel", "client", "designs", "errors", "estimation", "planning", "reports", "simulation",
+    "study", "tallies", "targets",
 )  # fmt: skip
 
 # Verbs are functions and rooms are nouns: a package cannot hold a module and a function of the same name.

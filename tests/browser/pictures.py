@@ -16,9 +16,9 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting
 from tests.collecting.servers import ServerProcess
 

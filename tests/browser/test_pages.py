@@ -18,9 +18,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers
 from tests.programs import programs

@@ -39,7 +39,7 @@ ROOMS = [
     "designs",
     "errors",
     "estimation",
-    "goals",
+    "targets",
     "planning",
     "reports",
     "simulation",

@@ -50,7 +50,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 
 def test_what_was_planned_is_what_comes_out(shell: Shell):
-    planned = shell.json("plan", *GROUPS, "--metric", "recall:0:1", "--epsilon", "1", "--clients", "1e6")
+    terms = ("--metric", "recall:0:1", "--epsilon", "1", "--clients", "1e6")
+    (planned,) = shell.json("plan", *GROUPS, *terms)["questions"]
     error = next(row["error"] for row in planned["designs"] if row["design"] == planned["best"])
     (question,) = shell.json("estimate", "study.json", "tally.json")["questions"]
     gap = question["headline"]
@@ -96,7 +97,7 @@ def test_a_forged_study_is_not_private_and_is_refused(shell: Shell):
 
 
 def test_the_impossible_exits_with_1_and_bad_input_with_2(shell: Shell):
-    assert shell.json("plan", *GROUPS, "--epsilon", "1", "--error", "1e-12", status=1)["best"] is None
+    assert shell.json("plan", *GROUPS, "--epsilon", "1", "--error", "1e-12", status=1)["questions"][0]["best"] is None
     assert (
         shell("plan", *GROUPS, "--epsilon", "-1", "--clients", "10", status=2)
         == "fairgauge: epsilon=-1: must be above 0\n"

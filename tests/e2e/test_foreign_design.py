@@ -45,7 +45,7 @@ def run(site: Path, *args: str) -> str:
 
 
 def test_a_foreign_design_from_plan_to_estimate(site: Path):
-    found = json.loads(run(site, "plan", *GROUPS, "--clients", "100000", "--json"))
+    (found,) = json.loads(run(site, "plan", *GROUPS, "--clients", "100000", "--json"))["questions"]
     rows = {row["design"]: row for row in found["designs"]}
     assert rows["cautious"]["error"] > rows["randomized-response"]["error"] > 0
     made = run(site, "design", "--title", "Recall", *GROUPS, "--design", "cautious", "-o", "study.json")

@@ -1,6 +1,6 @@
 """Six hospitals, from the study to the estimate, by the commands that people type.
 
-Covers: fairgauge.cli.for_sites, fairgauge.client.site_command, fairgauge.reports.sites
+Covers: fairgauge.client.site_command, fairgauge.reports.sites
 """
 
 import csv
@@ -83,8 +83,11 @@ def test_from_records_to_an_estimate(study: Path, folder: Path, capsys: pytest.C
 def test_a_plan(study: Path) -> None:
     words = ["plan", "--outcome", "confusion", "--sites", "20", "--people", "500", "--positives", "0.3"]
     found = json.loads(fairgauge(*words, "--epsilon", "1", "--json"))
-    assert [set(row) for row in found["metrics"]] == [{"metric", "error", "error_without_privacy"}] * 5
-    assert "must be given in a plan for sites" in fairgauge("plan", "--outcome", "confusion", status=2)
+    assert len(found["questions"]) == 5
+    assert all(question["designs"][0]["people"] == 500 for question in found["questions"])
+    assert "give exactly two" in fairgauge(*words, status=2)
+    lacking = ["plan", "--outcome", "confusion", "--sites", "5", "--epsilon", "1"]
+    assert "must be given in a plan for sites" in fairgauge(*lacking, status=2)
 
 
 def test_what_makes_no_sense(study: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +110,6 @@ def test_a_simulation(study: Path, folder: Path) -> None:
     told = fairgauge("simulate", study, people, "--seed", 1, "-o", folder / "simulated.json")
     assert told.endswith("simulated.json: 2 sites answered Alarms\n")
     drawn = ("simulate", study, people, "--sites", 20, "-o", folder / "simulated.json", "--json")
-    assert json.loads(fairgauge(*drawn))["sites"] == 20
+    assert json.loads(fairgauge(*drawn))["answers"] == 20
     wrong = fairgauge("simulate", study, people, "--clients", 9, "-o", folder / "x.json", status=2)
     assert "clients=9: must not be given in a study of sites; --sites says how many answer" in wrong

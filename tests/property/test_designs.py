@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairgauge.designs import known_designs
-from fairgauge.goals.decoder import UNBIASED
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.scores import UNBIASED
+from fairgauge.targets.target import Goal
 
 
 @st.composite

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.estimation import estimate
-from fairgauge.goals.decoder import Decoder
 from fairgauge.paper.spread import Spread
 from fairgauge.study import Question
 from fairgauge.tallies import Tally
+from fairgauge.targets.scores import Decoder
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, VALUE, attribute, study
 

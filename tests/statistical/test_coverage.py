@@ -16,11 +16,11 @@ from bench.held import Held, measure
 from bench.looks import watch
 from fairgauge.estimation.kinds import DEFAULT, KINDS
 from fairgauge.estimation.normal import NormalReader
-from fairgauge.goals.inputs import Vector
 from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.simulation import Truth, simulate
 from fairgauge.study import Study
+from fairgauge.targets.inputs import Vector
 
 SEED = 20261115
 RUNS = 24

@@ -13,9 +13,9 @@ from scipy.stats import binom
 from fairgauge.estimation import fit
 from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.mixtures import nearest_mixtures
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Population, simulate
 from fairgauge.study import Question, Study
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import designed, people, tells_all

@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
 from fairgauge.estimation.normal import NormalReader
-from fairgauge.goals.inputs import Vector
 from fairgauge.simulation import simulate_exactly
+from fairgauge.targets.inputs import Vector
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import people, study, tells_all

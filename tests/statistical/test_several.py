@@ -9,7 +9,7 @@ import pytest
 
 from bench.groups_coverage import SETTINGS, Found, Several, mean_misses, misses
 from fairgauge.estimation.estimands import Estimands, estimands_of
-from fairgauge.goals.sides import members
+from fairgauge.targets.comparisons import members
 
 # Quick enough for every run: the tests of a value, not whole intervals.
 QUICK = [setting for setting in SETTINGS if setting.known and setting.interval != "anytime"]

@@ -29,8 +29,8 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel, _log
 from fairgauge.client import Answer
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.golden.test_documents import golden_study
 from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
 

@@ -7,15 +7,21 @@ from rich.text import Text
 
 from fairgauge.cli.console import out, show_table
 from fairgauge.cli.show import MEAN, show_parts
-from fairgauge.planning.choosing import Choice, Choices
-from fairgauge.planning.choosing_several import ChoicesOfSeveral
+from fairgauge.planning.choose_epsilon import Choice, Choices, EpsilonChoices
 from fairgauge.study import Metric
 
 _TOLD = "odds factor and guess right: what seeing one answer tells about a person, at most (50 % is a blind guess).\n"
 
 
-def show_choices(found: Choices) -> None:
-    """Print what each epsilon gives of one question."""
+def show_choices(found: EpsilonChoices) -> None:
+    """Print what each epsilon gives of the questions of a study, which share the answers."""
+    if len(found.each) > 1:
+        _show_several(found)
+    else:
+        _show_one(found.each[0])
+
+
+def _show_one(found: Choices) -> None:
     several = len(found.rows[0].parts) > 1
     rows: list[list[str | Text]] = [
         [
@@ -34,8 +40,7 @@ def show_choices(found: Choices) -> None:
     _show_sentences(found.sentences())
 
 
-def show_choices_of_several(found: ChoicesOfSeveral) -> None:
-    """Print what each epsilon gives of several questions, which share the answers."""
+def _show_several(found: EpsilonChoices) -> None:
     rows: list[list[str | Text]] = [
         [
             _epsilon(row[0], found.recommended),

@@ -1,17 +1,17 @@
 """``fairgauge design``: make a study document."""
 
 from collections.abc import Sequence
-from decimal import Decimal
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
 from fairgauge.cli.drafts import load_draft, typed_over
-from fairgauge.cli.for_sites import design_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
@@ -21,15 +21,15 @@ from fairgauge.designs import AUTO
 from fairgauge.designs.budgets import Budgets
 from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choice_sentence
-from fairgauge.planning.means import means_of, means_sentence
-from fairgauge.planning.parts import cap_cost, gaps_of
-from fairgauge.planning.saving import expectation_saves
+from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
+from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Question, Study
+from fairgauge.study import Mechanism, NoisyCounts, Question, Study
+from fairgauge.targets.target import Goal
 
 _LARGE = 1_000_000
+_ASKED, _SHARE = ("the gap", "each group's mean", "the overall mean"), "each group's share"
 
 
 @in_forms
@@ -139,16 +139,12 @@ def design(
         design=design if budgets is None else f"{design or AUTO}({budgets})", abstain=abstain, abstaining=abstaining,
         expect=expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
-    if draft.outcome is not None:
-        made = draft.study()
-        design_for_sites(made, made.questions[0].counts, output, form)
-        return
     with designing() as waiting:
-        waiting(f"Designing the channel for {', '.join(metric.name for metric in draft.metrics)}")
+        waiting(f"Designing what asks for {', '.join(metric.name for metric in draft.metrics) or draft.outcome}")
         study = draft.study()
     write_bytes("output", output, study.to_bytes())
     if form != "people":
-        told = [_described(question) for question in study.questions]
+        told = [_described(question.mechanism, question) for question in study.questions]
         show_as(form, {"digest": study.digest, "questions": told}, [_row(study.digest, one) for one in told])
         return
     bulk = len(study.to_bytes())
@@ -157,6 +153,25 @@ def design(
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
+    _show(study.mechanism, study, draft.design or AUTO)
+
+
+@singledispatch
+def _show(mechanism: Mechanism, study: Study, design: str) -> None:
+    """Print what a study of a mechanism answers, and how it protects people."""
+    raise NotImplementedError
+
+
+@_show.register
+def _(site: NoisyCounts, study: Study, design: str) -> None:
+    del study, design
+    told = ", ".join(metric.name for metric in site.metrics)
+    out.print(f"  Each site sends {site.size} noisy counts. They tell: {told}; for each group, with the gaps.")
+    out.print(f"  {protection_sentence(site)}")
+
+
+@_show.register
+def _(_: Channel, study: Study, design: str) -> None:
     for line in [*_tables(study), *_outsiders(study)]:
         out.print(f"  {line}")
     for question in study.questions:
@@ -166,10 +181,7 @@ def design(
             f"exact epsilon {channel.epsilon:.6g}"
         )
         answers = None if study.planned is None else study.planned / len(study.tables)
-        if (
-            draft.design in (None, AUTO)
-            and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None
-        ):
+        if design == AUTO and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None:
             out.print(f"    {chosen}")
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
@@ -178,10 +190,6 @@ def design(
         if question.design.startswith("laplace"):
             _show_sharper(question)
         _show_gaps(question)
-        if not channel.further and (
-            saving := expectation_saves(Goal.of(question), Decimal(question.epsilon), question.metric)
-        ):
-            out.print(f"    {saving}")
         if _rounded_evenly(question) and (cost := _rounding(question)) > WORTH:
             out.print(f"    Rounding to these levels costs about {cost:.1%} of the variance; more would take too long.")
 
@@ -209,12 +217,9 @@ def _outsiders(study: Study) -> list[str]:
 def _tells(question: Question) -> dict[str, bool]:
     """Return what the study can and cannot answer: said when it is designed, not when it is over."""
     found = estimands_of(question)
-    tells = {
-        "the gap": found.gaps is not None or found.means is not None,
-        "each group's mean": found.means is not None,
-        "the overall mean": found.overall is not None,
-    }
-    return tells if found.shares is not None else tells | {"each group's share": found.group_shares is not None}
+    told = (found.gaps is not None or found.means is not None, found.means is not None, found.overall is not None)
+    tells = dict(zip(_ASKED, told, strict=True))
+    return tells if found.shares is not None else tells | {_SHARE: found.group_shares is not None}
 
 
 def _show_sharper(question: Question) -> None:
@@ -269,7 +274,31 @@ def _rounding(question: Question) -> float:
     return largest_rounding_cost(Goal.of(question), question.channel)
 
 
-def _described(question: Question) -> dict[str, Any]:
+@singledispatch
+def _described(mechanism: Mechanism, question: Question) -> dict[str, Any]:
+    """Return what a question of a mechanism is, for programs: the same names for every mechanism."""
+    raise NotImplementedError
+
+
+@_described.register
+def _(site: NoisyCounts, question: Question) -> dict[str, Any]:
+    return {
+        "metric": question.metric.name,
+        "design": question.design,
+        "epsilon_exact": site.epsilon,
+        "symbols": site.size,
+        "levels": None if site.levels is None else len(site.levels),
+        "answers": [*_ASKED, _SHARE],
+        "cannot_answer": [],
+        "pairs": [],
+        "means": [],
+        "records": site.records,
+        "outcome": site.outcome,
+    }
+
+
+@_described.register
+def _(_: Channel, question: Question) -> dict[str, Any]:
     tells = _tells(question)
     return {
         "metric": question.metric.name,
@@ -281,6 +310,8 @@ def _described(question: Question) -> dict[str, Any]:
         "cannot_answer": [what for what, told in tells.items() if not told],
         "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
         "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
+        "records": None,
+        "outcome": None,
     }
 
 

@@ -131,6 +131,15 @@ class Wanted:
         """Whether nothing but a number of clients is known, so that a table of epsilons is wanted."""
         return self.clients is not None and (self.epsilon, self.error, self.crowd_epsilon) == (None, None, None)
 
+    def people_expected(self, draft: Draft) -> dict[str, Any]:
+        """Return what a plan for sites reckons with: how many people each holds, and what is expected of them."""
+        if draft.outcome is None:
+            return {}
+        if self.people is None:
+            raise InvalidInput("people", "nothing", "must be given in a plan for sites")
+        expect = self.right if draft.outcome == "confusion" else draft.expect or None
+        return {"people": self.people, "positives": self.positives, "expect": expect, "spread": draft.spread or None}
+
     def with_usual_error(self, file: Path | None, draft: Draft) -> "Wanted":
         """Return it with an error to plan for, where a file names an epsilon and nobody a number of clients."""
         if file is None or self.epsilon is None or (self.clients, self.error) != (None, None) or not draft.metrics:

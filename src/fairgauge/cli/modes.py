@@ -23,7 +23,7 @@ _NOT_FOR_SITES: Reasons = {
 }
 _DESIGN_FOR_SITES: Reasons = {"noise is the same whatever is expected": ("expect", "spread")}
 _PLAN_FOR_SITES: Reasons = {
-    "a plan for sites is for so many --sites and --people": ("clients", "error", "detect", "plot"),
+    "a plan for sites takes two of --sites, --epsilon and --error, and --people": ("clients", "detect", "plot"),
     "a plan for sites is about the people that sites see": ("interval",),
     "a site's counts are sent as they are": ("crowd_epsilon", "delta", "local_limit"),
     "fairgauge design writes studies for sites": ("output", "title"),
@@ -58,7 +58,11 @@ def check_plan(context: typer.Context, outcome: str | None, *, metrics: int, cli
     if outcome is not None:
         _refuse_each(context, _WITH_OUTCOME, _NOT_FOR_SITES | _PLAN_FOR_SITES | _PLAN_FOR.get(outcome, {}))
         return
-    _refuse(context, "must be given with --outcome: devices hold one person each", ("sites", "people", "positives"))
+    _refuse(
+        context,
+        "must be given with --outcome: devices hold one person each",
+        ("sites", "people", "positives", "records"),
+    )
     if metrics > 1:
         _refuse(context, "takes one --metric", _ONE_METRIC)
     if clients_alone:

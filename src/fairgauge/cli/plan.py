@@ -1,8 +1,8 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +10,10 @@ import typer
 from rich.text import Text
 
 from fairgauge.cli import options
-from fairgauge.cli.choices import show_choices, show_choices_of_several
-from fairgauge.cli.console import err, out
+from fairgauge.cli.choices import show_choices
+from fairgauge.cli.console import err, out, show_table
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.drafts import Wanted, load_draft, read_right, typed_over, usual_groups, usual_metric
-from fairgauge.cli.for_sites import plan_for_sites, read_expected
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
@@ -23,17 +22,17 @@ from fairgauge.cli.show import show_plan
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.planning import Plan
-from fairgauge.planning.answering import AnsweringLine, answering_lines
-from fairgauge.planning.choosing import Choices, choices, no_study_sentence
-from fairgauge.planning.choosing_several import choices_of_several
-from fairgauge.planning.crowd import CrowdAim, plan_in_crowd, planned_study, read_aim
-from fairgauge.planning.figure import check_kind, picture
-from fairgauge.planning.saving import expectation_saves
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning import Plan, Plans
+from fairgauge.planning.answering import with_answering
+from fairgauge.planning.choose_epsilon import Choices, choices, choose_epsilon, no_study_sentence
+from fairgauge.planning.crowd_plan import CrowdAim, plan_in_crowd, planned_study, read_aim
+from fairgauge.planning.figure import Terms, check_kind, picture
+from fairgauge.planning.noisy_counts import CountedQuestions
+from fairgauge.planning.plans import plan_questions
+from fairgauge.reports.sites import protection_sentence
 from fairgauge.study import Metric, Question
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
+from fairgauge.targets.target import Goal
 
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
@@ -98,6 +97,7 @@ def plan(
         float | None,
         typer.Option(help="For sites: the part of people whose truth is 1; a half unless given.", hidden=options.RARE),
     ] = None,
+    records: options.Records = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -128,66 +128,61 @@ def plan(
         },
         metric or usual_metric(file, outcome),
         {},
-        outcome=outcome, target=target, design=design, abstain=abstain, abstaining=abstaining,
+        outcome=outcome, records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
         expect=None if wanted.right else expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
     wanted = wanted.with_usual_error(file, draft)
     clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
     confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
-    if draft.outcome is not None:
-        asked_of = replace(draft, epsilon=as_epsilon(epsilon or "1"))
-        plan_for_sites(asked_of.counts(), read_expected(asked_of, wanted), confidence=confidence, form=form)
-        return
-    _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
+    sites = wanted.sites if draft.outcome is not None else None
+    if draft.outcome is None:
+        _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
+    else:
+        _check_two(sites=sites, epsilon=epsilon, error=error)
     two_equal = not group and usual_groups(stated, cross, outcome)
     for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
         (out if form == "people" else err).print(said)
-    questions = draft.questions()
-    count = None if clients is None else as_count("clients", clients)
+    asked_of = draft.questions(**wanted.people_expected(draft))
+    count = next((as_count(name, typed) for name, typed in (("clients", clients), ("sites", sites)) if typed), None)
     asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": wanted.detect}
     asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
         "error": None if error is None else as_number("error", error),
     }
-    if len(questions) > 1:
-        _plan_several(form, questions, **asked, **two)
-        return
     _check_plot(plot, count)
-    crowd = {"delta": wanted.delta, "local_limit": wanted.local_limit}
-    aim = read_aim(clients, crowd_epsilon, crowd, dash="-")
+    aim = read_aim(clients, crowd_epsilon, {"delta": wanted.delta, "local_limit": wanted.local_limit}, dash="-")
     _check_crowd(wanted, output, title, aim)
-    (question,) = questions
-    goal, read = Goal.of(question), question.metric
     if count is not None and wanted.clients_alone:
-        _choose(form, question, count, confidence=confidence, interval=interval)
+        _choose(form, asked_of, count, confidence=confidence, interval=interval)
         return
+    first = asked_of[0]
     with designing() as waiting:
 
         def progress(design: str) -> None:
             waiting(f"Working out {design}")
 
         if aim is None:
-            (found,) = plan_questions(questions, **asked, **two, progress=progress)
+            plans = plan_questions(asked_of, **asked, **two, progress=progress)
         else:
-            (found,) = plan_in_crowd(question, aim, asked, designs=asked.get("designs"), progress=progress)
+            plans = plan_in_crowd(first, aim, asked, designs=asked.get("designs"), progress=progress)
         if plot is not None and count is not None:
             waiting("Drawing")
-            drawn = picture(check_kind(plot), goal, count, confidence=confidence, interval=interval, metric=read)
-            write_bytes("plot", plot, drawn)
-        lines = answering_lines(goal, read, found)
-        made = None if output is None or title is None else planned_study(found, question, title)
+            terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
+            write_bytes("plot", plot, picture(check_kind(plot), Goal.of(first), count, **terms))
+        plans = with_answering(asked_of, plans)
+        made = None if output is None or title is None else planned_study(plans[0], first, title)
         if made is not None and output is not None:
             write_bytes("output", output, made.to_bytes())
     if form != "people":
-        show_as(form, found.to_dict() | {"answering": [line.to_dict() for line in lines]}, _rows(found))
+        show_as(form, plans.to_dict(), _rows(zip(plans.metrics, plans, strict=True)))
     else:
-        _show(found, goal, read, lines)
+        _show(asked_of, plans)
         if made is not None and made.release is not None:
             batch, draws = made.release.batch, made.release.draws
-            said = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"
-            out.print(f"{output}: the study. {said}; what is left at closing is a batch of its own.")
-    if found.best is None:
+            told = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"
+            out.print(f"{output}: the study. {told}; what is left at closing is a batch of its own.")
+    if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
 
@@ -219,6 +214,13 @@ def _check_enough(**given: str | None) -> None:
         raise InvalidInput("given", "".join(names) or "nothing", rule)
 
 
+def _check_two(**given: str | None) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 2:
+        rule = "give exactly two of --sites, --epsilon and --error: the plan finds the third"
+        raise InvalidInput("given", ", ".join(names) or "nothing", rule)
+
+
 def _check_plot(plot: Path | None, count: int | None) -> None:
     if plot is None:
         return
@@ -227,56 +229,13 @@ def _check_plot(plot: Path | None, count: int | None) -> None:
     check_kind(plot)
 
 
-def _choose(form: Form, question: Question, clients: int, **terms: Any) -> None:
+def _choose(form: Form, questions: Sequence[Question], clients: int, **terms: Any) -> None:
     with designing() as waiting:
-        found = choices(
-            Goal.of(question),
-            question.metric,
-            clients,
-            **terms,
-            attribute=question.attribute,
-            progress=lambda one: waiting(f"Working out epsilon {one}"),
-        )
+        found = choose_epsilon(questions, clients, **terms, progress=lambda one: waiting(f"Working out epsilon {one}"))
     if form == "people":
         show_choices(found)
     else:
-        show_as(form, found.to_dict(), _rows(found))
-
-
-def _choose_several(form: Form, questions: list[Question], clients: int, confidence: float, interval: str) -> None:
-    with designing() as waiting:
-        found = choices_of_several(
-            questions,
-            clients,
-            confidence=confidence,
-            interval=interval,
-            progress=lambda one: waiting(f"Working out epsilon {one}"),
-        )
-    if form == "people":
-        show_choices_of_several(found)
-        return
-    rows = [{"metric": each.metric.name} | row for each in found.each for row in _rows(each)]
-    show_as(form, found.to_dict(), rows)
-
-
-def _plan_several(form: Form, questions: list[Question], **asked: Any) -> None:
-    if asked["epsilon"] is None and asked["error"] is None:
-        _choose_several(form, questions, asked["clients"], asked["confidence"], asked["interval"])
-        return
-    with designing() as waiting:
-        plans = plan_questions(questions, **asked, progress=lambda design: waiting(f"Working out {design}"))
-    if form != "people":
-        named = zip(plans.metrics, plans, strict=True)
-        rows = [{"metric": name} | row for name, found in named for row in _rows(found)]
-        show_as(form, plans.to_dict(), rows)
-    else:
-        for sentence in plans.sentences():
-            out.print(sentence)
-        for name, found in zip(plans.metrics, plans, strict=True):
-            out.print(Text.assemble("\n", (name, "bold")))
-            show_plan(found)
-    if any(found.best is None for found in plans):
-        raise typer.Exit(1)
+        show_as(form, found.to_dict(), _rows((each.metric.name, each) for each in found.each))
 
 
 def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
@@ -292,8 +251,59 @@ def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: Cr
         raise InvalidInput("title", title, "must be given with --output")
 
 
-def _show(found: Plan, goal: Goal, metric: Metric, lines: Sequence[AnsweringLine]) -> None:
-    show_plan(found, lines)
+@singledispatch
+def _show(questions: Sequence[Question], plans: Plans) -> None:
+    """Print plans for people."""
+    if len(plans) == 1:
+        _show_one(plans[0], Goal.of(questions[0]), questions[0].metric)
+        return
+    for sentence in plans.sentences():
+        out.print(sentence)
+    for name, found in zip(plans.metrics, plans, strict=True):
+        out.print(Text.assemble("\n", (name, "bold")))
+        show_plan(found)
+
+
+@_show.register
+def _(questions: CountedQuestions, plans: Plans) -> None:
+    people, rows = questions.people, [plan.rows[0] for plan in plans]
+    never, scales = (
+        "impossible",
+        {question.metric.scale for question in questions},
+    )  # one of a metric's own, or that of all rates
+    solved = plans.solved_for
+
+    def told(error: float | None) -> str:
+        return "-" if error is None else "cannot be told" if error >= 2 * max(scales) else f"{error:.4g}"
+
+    found = [
+        {
+            "clients": [f"{row.clients:,}" if row.clients else never],
+            "epsilon": [f"{row.epsilon:.4g}" if row.epsilon else never],
+        }.get(solved, [])
+        for row in rows
+    ]
+    show_table(
+        "gap of", *([] if solved == "error" else ["sites" if solved == "clients" else solved]), "error ±",
+        "without privacy ±",
+        rows=[
+            [name, *more, told(row.error), told(row.error_without_privacy)]
+            for name, more, row in zip(plans.metrics, found, rows, strict=True)
+        ],
+    )  # fmt: skip
+    for sentence in plans.sentences():
+        out.print(sentence)
+    about = f"about the people that sites see, at {plans[0].confidence:.4g} confidence"
+    sites = "Sites" if rows[0].clients is None or solved == "clients" else f"{rows[0].clients:,} sites"
+    if people is not None:
+        assumed = people.sentence(questions.metric)
+        out.print(f"{sites} with {people.each:,} people each, {assumed}: {about}.")
+    if (epsilon := plans.enough if solved == "epsilon" else rows[0].epsilon) is not None:
+        out.print(protection_sentence(questions.mechanism(Decimal(str(epsilon)))))
+
+
+def _show_one(found: Plan, goal: Goal, metric: Metric) -> None:
+    show_plan(found)
     if len(found.rows) == 1:
         _show_papers(found, goal, metric)
     for line in promises(found):
@@ -317,13 +327,14 @@ def _show(found: Plan, goal: Goal, metric: Metric, lines: Sequence[AnsweringLine
         warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:
             out.print(warning)
-    saving = expectation_saves(goal, Decimal(str(best.epsilon)), metric)
-    if saving is not None:
-        out.print(saving)
 
 
-def _rows(found: Plan | Choices) -> list[dict[str, Any]]:
+def _rows(named: Iterable[tuple[str, Plan | Choices]]) -> list[dict[str, Any]]:
     """Return what belongs into a table: what a row assumes of values is a sentence, what of who answers a column."""
     left_out = ("assumes", "pairs", "means", "parts")
-    assumed = {} if found.condition is None else {"condition": found.condition}
-    return [{n: v for n, v in row.to_dict().items() if n not in left_out} | assumed for row in found.rows]
+    return [
+        {"metric": name, **{n: v for n, v in row.to_dict().items() if n not in left_out}}
+        | ({} if found.condition is None else {"condition": found.condition})
+        for name, found in named
+        for row in found.rows
+    ]

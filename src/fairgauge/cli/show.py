@@ -17,15 +17,15 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
     from fairgauge.planning import Plan, PlanRow
-    from fairgauge.planning.answering import AnsweringLine
-    from fairgauge.planning.parts import PlanPart
+    from fairgauge.planning.plans import AnsweringLine
+    from fairgauge.planning.rows import PlanPart
 
 _MOST_PARTS = 30
 # Above the rows of groups' means.
 MEAN = "mean of"
 
 
-def show_plan(plan: "Plan", lines: "Sequence[AnsweringLine]" = ()) -> None:
+def show_plan(plan: "Plan") -> None:
     """Print a plan for people, with what it gives in three ways of answering."""
     columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
     power = any(row.power is not None for row in plan.rows)
@@ -50,13 +50,13 @@ def show_plan(plan: "Plan", lines: "Sequence[AnsweringLine]" = ()) -> None:
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
     if plan.best is None:
-        from fairgauge.planning.search import MOST
+        from fairgauge.planning.plans import MOST
 
         # Beyond it a plan does not look: privacy would be one in name only.
         within = f" at an epsilon up to {MOST}" if plan.solved_for == "epsilon" else ""
         out.print(f"\nNo design reaches this error{within}: allow a larger error, or find more clients.")
         return
-    show_answering(lines)
+    show_answering(plan.answering)
     best = plan.row(plan.best)
     parts = best.pairs if plan.target == "gap" else best.means
     if len(parts) > 1:
@@ -74,7 +74,7 @@ def show_plan(plan: "Plan", lines: "Sequence[AnsweringLine]" = ()) -> None:
             f"{f', {plan.condition}' if plan.condition else ''}.",
         )
     )
-    from fairgauge.planning.means import plan_means_sentence
+    from fairgauge.planning.rows import plan_means_sentence
 
     said = plan_means_sentence(plan)
     if said is not None:

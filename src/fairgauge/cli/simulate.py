@@ -1,6 +1,6 @@
 """``fairgauge simulate``: what a population would answer."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -10,13 +10,21 @@ import typer
 from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
-from fairgauge.cli.for_sites import Simulated, simulate_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_study, write_bytes
 from fairgauge.cli.truth import compare, show_truth
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Population, Reading, read_people, simulate_exactly, true_values
+from fairgauge.simulation import (
+    Population,
+    Reading,
+    SitePopulation,
+    read_people,
+    simulate_exactly,
+    simulate_sites,
+    simulate_sites_exactly,
+    true_values,
+)
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -88,7 +96,7 @@ def simulate(
         raise InvalidInput("seed", seed, "must be 0 or above")
     said = _Said(study, document, file)
     how = said.reading(group_column or [], value_column or [], count_column, missing)
-    wanted = Simulated(
+    wanted = _Wanted(
         table, how, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
         clients=clients, answers=answers, seed=seed, exactly=exactly, output=output,
     )  # fmt: skip
@@ -138,25 +146,71 @@ class _Said:
         )
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What was typed: people who answer for themselves, or who come to sites."""
+
+    table: Path
+    how: Reading
+    sites: str | None
+    site_column: str | None
+    truth_column: str | None
+    prediction_column: str | None
+    clients: str | None
+    answers: Path | None
+    seed: int | None
+    exactly: bool
+    output: Path
+
+
 @singledispatch
-def _simulate(mechanism: Mechanism, document: Study, wanted: Simulated, form: Form) -> None:
+def _simulate(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -> None:
     raise NotImplementedError
 
 
 @_simulate.register
-def _(mechanism: NoisyCounts, document: Study, wanted: Simulated, form: Form) -> None:
+def _(mechanism: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
     for name, typed in (("clients", wanted.clients), ("answers", wanted.answers)):
         if typed is not None:
             raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
-    simulate_for_sites(document, mechanism, wanted, form)
+    _check_outcome(mechanism, wanted)
+    people = _read_sites(mechanism, wanted)
+    sites = None if wanted.sites is None else as_count("sites", wanted.sites)
+    if wanted.exactly and sites is not None:
+        raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
+    with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
+        if wanted.exactly:
+            tally = simulate_sites_exactly(document, people, seed=wanted.seed, progress=bar.advance)
+        else:
+            tally = simulate_sites(document, people, sites=sites, seed=wanted.seed, progress=bar.advance)
+    _show(document, tally, wanted.output, form)
+
+
+def _check_outcome(site: NoisyCounts, wanted: _Wanted) -> None:
+    """Refuse columns of the other outcome."""
+    if site.metric is None:
+        return
+    for name, typed in (("truth-column", wanted.truth_column), ("prediction-column", wanted.prediction_column)):
+        if typed is not None:
+            raise InvalidInput(name, typed, f"must not be given: the study counts {site.metric.name}")
+
+
+def _read_sites(site: NoisyCounts, wanted: _Wanted) -> SitePopulation:
+    """Read who comes to which site."""
+    outcome = {"truth": wanted.truth_column, "prediction": wanted.prediction_column}
+    columns = {**wanted.how.columns, **{name: typed for name, typed in outcome.items() if typed is not None}}
+    with naming(wanted.table):
+        how = replace(wanted.how, columns=columns)
+        return SitePopulation.read(site, wanted.table, how, where=wanted.site_column or "site")
 
 
 @_simulate.register
-def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
-    named = (("sites", wanted.sites), ("site-column", wanted.site_column), ("truth-column", wanted.truth_column))
-    for name, typed in named:
+def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
+    for name in ("sites", "site_column", "truth_column", "prediction_column"):
+        typed = getattr(wanted, name)
         if typed is not None:
-            raise InvalidInput(name, typed, "must not be given: the study is for devices of one person each")
+            rule = "must not be given: the study is for devices of one person each"
+            raise InvalidInput(name.replace("_", "-"), typed, rule)
     answers, table, seed, exactly = wanted.answers, wanted.table, wanted.seed, wanted.exactly
     if seed is not None and answers is not None:
         raise InvalidInput("seed", seed, "must not be given: answers come from the operating system's secure source")
@@ -183,6 +237,15 @@ def _(_: Channel, document: Study, wanted: Simulated, form: Form) -> None:
     out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
     out.print(f"{table}: {' '.join(people.sentences())}\n")
     show_truth(document, rows, truths)
+
+
+def _show(study: Study, tally: Tally, output: Path, form: Form) -> None:
+    write_bytes("output", output, tally.to_bytes())
+    if form != "people":
+        told = {"study": tally.study, "answers": tally.contributors}
+        show_as(form, told, [told])
+    else:
+        out.print(f"{output}: {tally.contributors:,} sites answered {study.title}")
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

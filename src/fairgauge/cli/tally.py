@@ -11,12 +11,13 @@ import typer
 from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import err, out
-from fairgauge.cli.for_sites import tally_for_sites
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
+from fairgauge.errors import InvalidInput
 from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.tallies.files import count_files
+from fairgauge.tallies.site_files import from_site_files
 
 
 @in_forms
@@ -26,7 +27,7 @@ def tally(
         list[str], typer.Argument(metavar="PATH", help="Parquet, NDJSON or CSV: files, folders or patterns.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the tally.")],
-    engine: Annotated[str, typer.Option(help="auto, polars, duckdb, pyspark or dask.")] = "auto",
+    engine: Annotated[str | None, typer.Option(help="One of auto, polars, duckdb, pyspark and dask.")] = None,
     deduplicate: Annotated[bool, typer.Option("--deduplicate", help="Count answers of the same id once.")] = False,
     symbol_column: Annotated[str | None, typer.Option(help="The column with the symbol; symbol unless given.")] = None,
     id_column: Annotated[str | None, typer.Option(help="The column with the answer's id; id unless given.")] = None,
@@ -45,7 +46,7 @@ class _Wanted:
 
     answers: list[str]
     output: Path
-    engine: str
+    engine: str | None
     deduplicate: bool
     symbol_column: str | None
     id_column: str | None
@@ -58,7 +59,19 @@ def _tally(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -
 
 @_tally.register
 def _(_: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
-    tally_for_sites(document, wanted.answers, wanted.output, form)
+    alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}
+    for name, typed in alone.items():
+        if typed is not None:
+            raise InvalidInput(name, typed, "must not be given in a study for sites, which are few")
+    if wanted.deduplicate:
+        raise InvalidInput("deduplicate", "given", "must not be given in a study for sites: each id counts once there")
+    counts = from_site_files(document, wanted.answers)
+    write_bytes("output", wanted.output, counts.to_bytes())
+    if form != "people":
+        told = {"study": counts.study, "answers": counts.contributors, "repeated": 0}
+        show_as(form, told, [told])
+    else:
+        out.print(f"{wanted.output}: {counts.contributors:,} sites answered {document.title}")
 
 
 @_tally.register
@@ -70,7 +83,7 @@ def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
         found = count_files(
             document,
             wanted.answers,
-            engine=wanted.engine,
+            engine=wanted.engine or "auto",
             deduplicate=wanted.deduplicate,
             progress=bar.reach,
             columns={name: theirs for name, theirs in named.items() if theirs is not None and theirs != name},

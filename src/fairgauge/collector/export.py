@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.lane import Lane
 from fairgauge.collector.seal import lines_of
+from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -29,17 +30,16 @@ async def ndjson(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
             yield part
 
 
-async def parquet(study: str, pages: Pages, lane: Lane) -> AsyncIterator[bytes]:
-    """Yield a Parquet file with the columns id (16 bytes) and symbol, as it is being made."""
+async def parquet(study: str, pages: Pages, lane: Lane, *, column: str = "symbol") -> AsyncIterator[bytes]:
+    """Yield a Parquet file with the columns id (16 bytes) and symbol, or counts, as it is being made."""
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
     except ImportError:
         raise MissingExtra("Parquet needs pyarrow", "collector") from None
-    schema = pa.schema(
-        [pa.field("id", pa.binary(16), nullable=False), pa.field("symbol", pa.int32(), nullable=False)],
-        metadata={"fairgauge.study": study},
-    )
+    held = {"symbol": pa.int32(), "counts": pa.list_(pa.field("item", pa.int64(), nullable=False))}[column]
+    fields = [pa.field(name, of, nullable=False) for name, of in (("id", pa.binary(16)), (column, held))]
+    schema = pa.schema(fields, metadata={"fairgauge.study": study})
     sink = Sink()
     with ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         async for page in pages:
@@ -72,9 +72,9 @@ def _table(page: list[tuple[bytes, str]], schema: "pa.Schema") -> "pa.Table":
     import pyarrow as pa
 
     ids, payloads = zip(*page, strict=True)
-    return pa.table(
-        {"id": pa.array(ids, pa.binary(16)), "symbol": pa.array(list(map(int, payloads)), pa.int32())}, schema
-    )
+    held, values = schema.field(1), list(map(from_text, payloads))
+    column = pa.array([value[0] for value in values] if held.name == "symbol" else values, held.type)
+    return pa.table({"id": pa.array(ids, pa.binary(16)), held.name: column}, schema)
 
 
 class Sink(io.RawIOBase):

@@ -22,7 +22,7 @@ from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.collector.stores.batches import may_leave
-from fairgauge.collector.stores.payloads import summed, to_text
+from fairgauge.collector.stores.payloads import column_of, summed, to_text
 from fairgauge.collector.tree import Growing
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
@@ -418,35 +418,34 @@ def _read_parquet(source: BinaryIO, study: Study) -> Iterator[tuple[bytes, str]]
 
     try:
         with parquet.ParquetFile(source) as file:
-            names = set(file.schema_arrow.names)
-            if not {"id", "symbol"} <= names:
-                raise InvalidInput("export", ", ".join(sorted(names)), "must have the columns id and symbol")
+            names, column = set(file.schema_arrow.names), column_of(study.mechanism.numbers)
+            if not {"id", column} <= names:
+                raise InvalidInput("export", ", ".join(sorted(names)), f"must have the columns id and {column}")
             named = (file.schema_arrow.metadata or {}).get(b"fairgauge.study", study.digest.encode())
             if named != study.digest.encode():
                 raise InvalidInput("export: study", named.decode("ascii", "replace"), f"must be {study.digest}")
-            for batch in file.iter_batches(columns=["id", "symbol"]):
-                ids, symbols = batch.column("id"), batch.column("symbol")
-                if ids.null_count or symbols.null_count or not _are_answers(ids.type, symbols.type):
-                    raise InvalidInput(
-                        "export",
-                        f"{ids.type}, {symbols.type}",
-                        "must be ids of 16 bytes, and symbols that are integers",
-                    )
-                for id_, symbol in zip(ids.to_pylist(), symbols.to_pylist(), strict=True):
+            for batch in file.iter_batches(columns=["id", column]):
+                ids, held = batch.column("id"), batch.column(column)
+                if ids.null_count or held.null_count or not _are_answers(ids.type, held.type):
+                    rule = f"must be ids of 16 bytes, and {column} that are integers"
+                    raise InvalidInput("export", f"{ids.type}, {held.type}", rule)
+                for id_, value in zip(ids.to_pylist(), held.to_pylist(), strict=True):
+                    payload = tuple(value) if isinstance(value, list) else (value,)
                     try:
-                        study.check_payload((symbol,))
+                        study.check_payload(payload)
                     except InvalidInput as error:
                         raise InvalidInput(f"answer {id_.hex()}: {error.field}", error.value, error.rule) from None
-                    yield id_, str(symbol)
+                    yield id_, to_text(payload)
     except pa.ArrowException as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInput("export", "a Parquet file", f"must be whole: {first}") from None
 
 
-def _are_answers(ids: Any, symbols: Any) -> bool:
+def _are_answers(ids: Any, held: Any) -> bool:
     from pyarrow import types
 
-    return bool((types.is_binary(ids) or types.is_fixed_size_binary(ids)) and types.is_integer(symbols))
+    number = held.value_type if types.is_list(held) else held
+    return bool((types.is_binary(ids) or types.is_fixed_size_binary(ids)) and types.is_integer(number))
 
 
 def _found(study: Study, sealed: Sealed) -> dict[str, Any]:

@@ -150,7 +150,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", results.export, IDS,
-        {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol.",
+        {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol, or counts.",
                     tuple(FORMATS.values()))},
         "Of a study in the crowd, or for sites, for operators only, when it is sealed. Sites' answers are NDJSON.",
         ("answers-gone", "not-sealed"), query=ExportQuery,

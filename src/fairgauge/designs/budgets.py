@@ -21,8 +21,8 @@ from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.simple import laplace_rows, most_levels, response_rows
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix
+from fairgauge.targets.inputs import Inputs, Matrix
+from fairgauge.targets.target import Goal
 
 RESPONSE, LAPLACE = "randomized-response", "laplace"
 _NAME = re.compile(r"([a-z0-9-]+)\((.*)\)")

@@ -17,7 +17,7 @@ from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.two_groups import centred_two
 from fairgauge.designs.windows import windows
-from fairgauge.goals.goal import FEW, Goal
+from fairgauge.targets.target import FEW, Goal
 
 # Above this epsilon a minute of solving a large program finds next to nothing that is better than one group at a time.
 _SOLVED = 2.5

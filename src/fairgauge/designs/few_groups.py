@@ -20,9 +20,9 @@ from fairgauge.designs.levels import even_levels, levels_about, levels_wanted, n
 from fairgauge.designs.minimax import Minimax, Objective, Problem
 from fairgauge.designs.simple import hadamard, randomized_response
 from fairgauge.designs.symmetry import images
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
 # epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Vector
+from fairgauge.targets.inputs import Inputs, Vector
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 
 WORTH = 0.01
 

@@ -22,10 +22,10 @@ from fairgauge.designs.references import largest_ratio, simple_variances
 from fairgauge.designs.simple import Signs, fewer_sign_rows, sign_rows
 from fairgauge.designs.subsets import Peaks, SubsetProblem
 from fairgauge.errors import Impossible
-from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import USUAL_SPREAD
+from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.target import Goal
 
 # How many levels up to an epsilon; where groups differ the program is larger, and has fewer.
 _LEVELS, _MORE = {1.35: 3, 3.0: 5}, 9

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Mixture, Prices, Stop, generate
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
 
 # Sooner where something must be identified beside, whose weight decides more than that.
 _CLOSE, _CLOSE_BESIDE = 5e-3, 2e-2

@@ -14,9 +14,9 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.designs.few_groups import best_channel
 from fairgauge.designs.simple import randomized_response
-from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.goal import FEW, Goal
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import FEW, Goal
 
 
 def references(goal: Goal, epsilon: Decimal) -> Vector:

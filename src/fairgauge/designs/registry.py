@@ -24,7 +24,7 @@ from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
-from fairgauge.goals.goal import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Goal
+from fairgauge.targets.target import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Goal
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from fairgauge.channel import Channel
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.levels import even_levels, levels_needed
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix
+from fairgauge.targets.inputs import Inputs, Matrix
+from fairgauge.targets.target import Goal
 
 # Of Laplace noise.
 _MOST_LEVELS = 33

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
 
 Indices = NDArray[np.int_]
 

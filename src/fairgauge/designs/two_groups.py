@@ -35,9 +35,9 @@ from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, 
 from fairgauge.designs.exact_table import exact_channel, exponential, polished, weighted_sums
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.target import Goal
 
 # How many levels up to an epsilon: with more, rounding to them costs less and the program takes longer.
 _LEVELS = {0.5: 7, 1: 9, 4: 11}

@@ -31,8 +31,8 @@ from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, 
 from fairgauge.designs.exact_table import exact_channel, exponential, polished
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
 
 _ENDS: Vector = even_levels(2)
 _CELLS = 4

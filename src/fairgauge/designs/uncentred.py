@@ -14,7 +14,7 @@ from fairgauge.designs.few_groups import Measures, best_channel
 from fairgauge.designs.many_groups import signed_subsets
 from fairgauge.designs.references import largest_ratio, references, simple_variances
 from fairgauge.designs.simple import hadamard, laplace, randomized_response
-from fairgauge.goals.goal import FEW, Goal
+from fairgauge.targets.target import FEW, Goal
 
 # Where several gaps are wanted and shares are estimated, the search takes minutes from four groups on; it saves up to
 # 14 % of the clients at epsilon 1, and nothing from epsilon 2 on.

@@ -28,9 +28,9 @@ from fairgauge.designs.exact_table import exact_channel, exponential
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.errors import Impossible
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs, Matrix, Vector
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.target import Goal
 
 _LEVELS = (9, 7, 5, 3)
 # Scores to price columns at, in units of randomized response's: both signs, close together near 0.

@@ -3,7 +3,7 @@
 >>> from decimal import Decimal
 >>> from fairgauge import Attribute, Metric, Population, Question, Study, estimate
 >>> from fairgauge.designs import make_channel
->>> from fairgauge.goals.goal import Goal
+>>> from fairgauge.targets.target import Goal
 >>> from fairgauge.simulation import Cell, simulate
 >>> name, channel = make_channel(Goal((0.5, 0.5), shares_known=False), Decimal(1), design="randomized-response")
 >>> recall, sex = Metric("recall", "0", "1"), Attribute("sex", ("female", "male"), ("0.5", "0.5"))

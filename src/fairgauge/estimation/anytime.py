@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
 # that is asked for, so that a p-value is about one and the same martingale.

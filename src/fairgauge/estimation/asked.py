@@ -6,7 +6,7 @@ from functools import cached_property
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ split may be anything.
 import math
 from dataclasses import dataclass
 
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, Side, members
+from fairgauge.targets.comparisons import Pair, Side, members
+from fairgauge.targets.inputs import Vector
 
 
 @dataclass(frozen=True, eq=False)

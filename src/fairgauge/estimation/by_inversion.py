@@ -21,7 +21,7 @@ from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.population import PopulationTest
 from fairgauge.estimation.population_gap import PopulationGapTest
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.sides import Side
+from fairgauge.targets.comparisons import Side
 
 # An interval of a share that a gap's test looks at need not be exact: it is rounded outward.
 _ROUGHLY = 0.01

@@ -18,12 +18,12 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.band import Band
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, Side, compared, margin_sides, members
 from fairgauge.languages import Told
 from fairgauge.study import Question
+from fairgauge.targets.comparisons import Pair, Side, compared, margin_sides, members
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 
 
 @dataclass(frozen=True)

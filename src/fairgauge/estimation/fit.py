@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.estimation.mixtures import TINY, nearest_mixtures
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Honest answers fall below this less often than this.
 SUSPICIOUS = 1e-3

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairgauge.estimation.draws import NO_DRAWS, Draws
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # How far the overall mean may be from the one that was expected, as a standard deviation; and from 0 if none was.
 _EXPECTED, _UNKNOWN = 0.2, 0.5

@@ -28,7 +28,7 @@ from scipy.special import ndtri
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # The part of alpha that an interval of the share may have.
 SHARE = 0.06

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.estimation.band import Band
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.tangents import least_values
+from fairgauge.targets.assumed_values import least_values
+from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.scores import Decoder
 
 # Searches for bounds end at this part of what there is.
 _CLOSE = 1e-7

@@ -13,7 +13,7 @@ Newton's method with a barrier (a primal-dual interior-point method) gets there 
 
 import numpy as np
 
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 _TURNS = 60
 # Each turn aims at this part of what is left to gain, and goes this part of the way to the nearest wall.

@@ -17,8 +17,8 @@ from fairgauge.estimation.gap_tests import NormalGapTest
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.decoder import least_variances
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import least_variances
 
 _FAR = 1e3  # a ratio of which the answers only say that it is somewhere within this is not estimated
 
@@ -70,9 +70,9 @@ class NormalReader(OneScoreReader):
         return NormalGapTest(laws, score, self.parts, alpha, share, self.split.stray, draws=self.draws)
 
     def _width(self, seen: float, score: Vector, alpha: float) -> float:
-        """Return the width for a variance that was seen; less than the least there could be is chance."""
+        """Return the width for a variance that was seen; less than the least there could be is chance, or rounding."""
         least = self._least_variance(score) + self.draws.count / self.answers * float(self.draws.variance(score))
-        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least) / self.answers)
+        return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least, 0.0) / self.answers)
 
     def _least_variance(self, score: Vector) -> float:
         """Return the smallest variance of the average client's score, whatever clients hold."""

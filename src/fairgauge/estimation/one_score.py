@@ -11,8 +11,8 @@ from fairgauge.estimation.gap_tests import SHARE, GapTest
 from fairgauge.estimation.inversion import inverted, nearly_inverted
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.sides import Pair
 from fairgauge.languages import Told
+from fairgauge.targets.comparisons import Pair
 
 # Edges of a gap are found to this part of its half-width, and rounded outward.
 _CLOSE = 1e-3

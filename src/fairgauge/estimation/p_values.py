@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from fairgauge.estimation.reader import Reader
-from fairgauge.goals.sides import Pair
+from fairgauge.targets.comparisons import Pair
 
 
 def p_value(reader: Reader, pair: Pair, tolerance: float) -> float:

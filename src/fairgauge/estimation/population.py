@@ -32,7 +32,7 @@ from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, drawn_of, grid_of
 from fairgauge.estimation.hypothesis import Hypothesis
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
 _CELL, _COARSE = 1.02, 1.04

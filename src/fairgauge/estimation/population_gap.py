@@ -47,7 +47,7 @@ from fairgauge.estimation.edgeworth import Heard, Moments, Tails, drawn_of, grid
 from fairgauge.estimation.gap_score import nodes_about
 from fairgauge.estimation.gap_tests import SHARE, Cube, PartsTest, least_margin
 from fairgauge.estimation.splitting import FRACTIONS, TURNS, USUALLY
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Parts of alpha beside the share's: the variance from above and below, the bets, the average.
 _UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.84

@@ -16,8 +16,8 @@ from fairgauge.estimation.ratios import over
 from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.splitting import Split, Thrown
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.sides import Pair, Side
+from fairgauge.targets.comparisons import Pair, Side
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Parts that are fixed, too, but not by a study: for counts that belong to none.
 _UNNAMED = Thrown("")

@@ -32,12 +32,12 @@ from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.estimation.splitting import Thrown
 from fairgauge.estimation.telling import Teller
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import pair_names
 from fairgauge.languages import Numeral, Told
 from fairgauge.study import Mechanism, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
+from fairgauge.targets.comparisons import pair_names
+from fairgauge.targets.inputs import Vector
 
 # The confidence, or how often an interval may miss; the kind of interval; the tolerance.
 Settings = tuple[float, IntervalKind, float | None]

@@ -15,10 +15,10 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Estimands, Ratio, sum_of
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, members
 from fairgauge.languages import Told
 from fairgauge.study import Attribute
+from fairgauge.targets.comparisons import Pair, members
+from fairgauge.targets.inputs import Vector
 
 
 def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[Pair, Interval]:

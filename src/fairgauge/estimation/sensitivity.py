@@ -27,9 +27,9 @@ from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.result import Sensitivity
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, Side, members, pair_names
 from fairgauge.study import Question
+from fairgauge.targets.comparisons import Pair, Side, members, pair_names
+from fairgauge.targets.inputs import Vector
 
 _STEP = 0.01
 _LEAST_SHARE = 1e-9

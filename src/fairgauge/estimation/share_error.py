@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import Estimands
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Matrix, Vector
-from fairgauge.goals.sides import Pair, Side, members
+from fairgauge.targets.comparisons import Pair, Side, members
+from fairgauge.targets.inputs import Matrix, Vector
 
 # Cells of the band: along it for two groups, whose shares sum to 1; for each of two shares where there are more groups.
 _LONG, _SQUARE = 400, 24

@@ -8,8 +8,8 @@ from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.one_score import Contradicted
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.sides import Pair, Side
 from fairgauge.languages import Told
+from fairgauge.targets.comparisons import Pair, Side
 
 
 class Teller:

@@ -10,8 +10,8 @@ from math import exp
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.goals.inputs import Inputs
 from fairgauge.paper.mechanisms import LaplaceMechanism, Mechanism
+from fairgauge.targets.inputs import Inputs
 
 EPSILON = 0.01
 

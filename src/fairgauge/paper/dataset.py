@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation import estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import SOUND
 from fairgauge.paper.runs import Clients, estimated_means
 from fairgauge.simulation import Cell, Population, simulate_exactly, true_values
 from fairgauge.study import Attribute, Metric, Question, Study, Target
+from fairgauge.targets.target import Goal
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
 DOI = "10.24432/C5GG6B"

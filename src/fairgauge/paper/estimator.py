@@ -21,12 +21,12 @@ import numpy as np
 
 from fairgauge.designs.budgets import LAPLACE, RESPONSE, Budgets
 from fairgauge.errors import CannotEstimate
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
 from fairgauge.paper.bounds import CONFIDENCE, chebyshev_error
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism, Values, sound_laplace
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 
 # A table of integers differs from the mechanism's law by far less than this.
 _SAME = 1e-9

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.inputs import Matrix, Vector
 from fairgauge.paper.prawitz import Moments, distances, grid_of
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import Width, chernoff
+from fairgauge.targets.inputs import Matrix, Vector
 
 _CELLS = 12
 _BETWEEN = 4

@@ -9,11 +9,11 @@ from scipy.optimize import brentq
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, make_channel
 from fairgauge.errors import CannotEstimate
-from fairgauge.goals.goal import Goal
 from fairgauge.paper.bounds import CONFIDENCE
 from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import chebyshev, finite
+from fairgauge.targets.target import Goal
 
 GOAL = Goal((0.5, 0.5))
 # Epsilons at which channels are made first; between two of them the least epsilon for an error is then found.

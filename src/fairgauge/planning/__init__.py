@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.planning.attribute_input import Grouping, read_attribute
     from fairgauge.planning.draft import Draft
     from fairgauge.planning.input import read_questions, read_terms
-    from fairgauge.planning.result import Plan, PlanRow
-    from fairgauge.planning.several import Plans
+    from fairgauge.planning.plans import Plan, PlanRow, Plans
     from fairgauge.planning.table_draft import new
 
 __all__ = [
@@ -43,9 +42,9 @@ __getattr__, __dir__ = lazily(
     {
         "Draft": "draft",
         "Grouping": "attribute_input",
-        "Plan": "result",
-        "PlanRow": "result",
-        "Plans": "several",
+        "Plan": "plans",
+        "PlanRow": "plans",
+        "Plans": "plans",
         "design": "api",
         "make_study": "api",
         "new": "table_draft",

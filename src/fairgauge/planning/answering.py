@@ -1,20 +1,19 @@
 """What it costs not to know how often groups answer: one plan if they answer as they like, nearly alike, and alike."""
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.planning.choosing import GOOD, enough
-from fairgauge.planning.result import Plan
+from fairgauge.planning.choose_epsilon import GOOD, enough
+from fairgauge.planning.plans import AnsweringLine, Plan, Plans
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Metric
+from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
+from fairgauge.targets.target import Goal
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
 RATIO = 1.1
@@ -24,27 +23,13 @@ _NEAR = 3
 Width = Callable[[float], float]
 
 
-@dataclass(frozen=True)
-class AnsweringLine:
-    """What a plan gives if groups answer in one way.
-
-    Args:
-        answering: What ``--answering`` says: any, a ratio or alike.
-        design: The best design then.
-        error: The half-width for as many clients as the plan has, in the metric's units.
-        wanted: The half-width that is wanted, in the metric's units.
-        clients: About how many clients give that; None where none do.
-    """
-
-    answering: str
-    design: str
-    error: float
-    wanted: float
-    clients: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
+def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
+    """Return the plan of one question with what it gives in three ways of answering; other plans as they are."""
+    if len(questions) > 1:
+        return plans
+    (question,), (plan,) = questions, plans
+    lines = answering_lines(Goal.of(question), question.metric, plan)
+    return replace(plans, plans=(replace(plan, answering=lines),))
 
 
 def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLine, ...]:

@@ -7,16 +7,19 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.crowd import plan_in_crowd, read_aim
+from fairgauge.planning.crowd_plan import plan_in_crowd, read_aim
 from fairgauge.planning.input import Metrics, ask
-from fairgauge.planning.several import Plans, plan_questions
+from fairgauge.planning.noisy_counts import ask_counts
+from fairgauge.planning.plans import Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 
+_SITES = "must be given with outcome: devices hold one person each"
+
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
-    metric: Metrics,
+    metric: Metrics | None,
     attribute: Attribute,
     *,
     clients: Number | None = None,
@@ -35,6 +38,10 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     weights: Mapping[str, Number] | None = None,
+    outcome: str | None = None,
+    records: int = 1,
+    people: Number | None = None,
+    positives: Number | None = None,
     progress: Callable[[str], object] = str,
 ) -> Plans:
     """Return what each design needs or reaches, given two of clients, epsilon and error: a plan for each metric.
@@ -44,7 +51,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     Guarantee: the best design of each is what :func:`design` takes for the same epsilon and clients.
 
     Every number is in the metric's units, except ``variance``, which is in units of v, from -1 to 1
-    (:class:`~fairgauge.planning.result.PlanRow`).
+    (:class:`~fairgauge.planning.plans.PlanRow`).
 
     Args:
         metric: What is measured; several metrics are planned as the questions of one study, which share its answers.
@@ -66,10 +73,17 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
+            ``"levels"``.  Clients are the sites, and errors are about the people that they see.
+        records: For sites: how many records of one person count at most.
+        people: For sites: how many people each of them holds.
+        positives: For sites that count confusion: the part of people whose truth is 1, a half unless given; ``expect``
+            is how often the model is right, 0.8 unless given.
         progress: Called with the name of each design before it is worked out.
 
     Raises:
-        InvalidInput: If not exactly two of the three are given, or something is of another type or out of range.
+        InvalidInput: If not exactly two of the three are given, or something is of another type or out of range, or
+            would change nothing.
 
     >>> from fairgauge import Attribute, Metric, Study
     >>> recall, sex = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5})
@@ -79,11 +93,10 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> both = plan([recall, Metric("fpr", 0, 1)], sex, clients=400_000, epsilon=1, designs=["randomized-response"])
     >>> round(both["fpr"].rows[0].error, 4)
     0.0245
+    >>> hospitals = plan(None, sex, outcome="confusion", clients=20, people=500, epsilon=1)
+    >>> round(hospitals["accuracy"].rows[0].error, 3)
+    0.025
     """
-    questions = ask(
-        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights,
-    )  # fmt: skip
     asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
@@ -92,7 +105,24 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         "interval": interval,
         "detect": None if detect is None else as_number("detect", detect),
     }
-    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
+    crowd = {"delta": delta, "local_limit": local_limit}
+    if outcome is not None:
+        _refuse(
+            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
+            abstaining=abstaining, detect=detect, designs=designs, weights=weights, crowd_epsilon=crowd_epsilon,
+            **crowd,
+        )  # fmt: skip
+        sites = ask_counts(
+            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
+            spread=spread,
+        )  # fmt: skip
+        return plan_questions(sites, **asked, progress=progress)
+    _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
+    questions = ask(
+        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
+        weights=weights,
+    )  # fmt: skip
+    aim = read_aim(clients, crowd_epsilon, crowd)
     if aim is None:
         return plan_questions(questions, **asked, designs=designs, progress=progress)
     if len(questions) > 1:
@@ -103,7 +133,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
 
 
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
-    metric: Metrics,
+    metric: Metrics | None,
     attribute: Attribute,
     *,
     epsilon: Number,
@@ -115,6 +145,9 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     abstaining: Number | None = None,
     clients: Number | None = None,
     weights: Mapping[str, Number] | None = None,
+    outcome: str | None = None,
+    records: int = 1,
+    person: str | None = None,
 ) -> tuple[Question, ...]:
     """Return the questions that ask for a metric, or for several, by an attribute: what a study is made of.
 
@@ -136,9 +169,13 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         clients: How many will answer.  For a gap whose shares are estimated it decides which design has the narrowest
             interval; 10,000 unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
+            ``"levels"``.
+        records: For sites: how many records of one person count at most.
+        person: For sites: who counts as one person, in words.
 
     Raises:
-        InvalidInput: If something is of another type or out of range.
+        InvalidInput: If something is of another type or out of range, or would change nothing.
         Impossible: If no design reaches it.
 
     >>> from fairgauge import Attribute, Metric, Study
@@ -148,13 +185,29 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     ('0.5', 'gap')
     >>> Study("Recall by sex", design(recall, sex, epsilon=0.5, design="randomized-response")).questions == (question,)
     True
+    >>> [question.metric.name for question in design(None, sex, epsilon=1, outcome="confusion")][:2]
+    ['selection rate', 'accuracy']
     """
+    if outcome is not None:
+        _refuse(
+            "must not be given with outcome, where sites count", target=target, expect=expect, spread=spread,
+            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights,
+        )  # fmt: skip
+        sites = ask_counts(metric, attribute, outcome, records=records, person=person)
+        return designed(sites, as_epsilon(epsilon), design=design)
+    _refuse(_SITES, records=None if records == 1 else records, person=person)
     questions = ask(
         metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
         weights=weights,
     )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
     return designed(questions, as_epsilon(epsilon), design=design, clients=count)
+
+
+def _refuse(rule: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(name, value, rule)
 
 
 def make_study(

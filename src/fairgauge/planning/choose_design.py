@@ -18,10 +18,10 @@ from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.band import Band
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
-from fairgauge.goals.goal import ESTIMATED, Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute
 from fairgauge.study.sides import side_name
+from fairgauge.targets.target import ESTIMATED, Goal
 
 # What is reckoned with where nobody says how many will answer.
 USUAL_CLIENTS = 10_000

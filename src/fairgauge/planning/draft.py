@@ -19,23 +19,20 @@ from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.planning.attribute_input import CELLS, MARGINS, read_comparisons, read_shares
 from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
-from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, NoisyCounts, Question, Study, counted
+from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.checks import at, named
 from fairgauge.study.numbers import Number, as_count, as_epsilon, exact, plain, read_decimal
 from fairgauge.study.sides import named_side, usual_comparisons
 
 if TYPE_CHECKING:
-    from fairgauge.planning.several import Plans
+    from fairgauge.planning.plans import Plans
 
 _TERMS = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim", "admission",
     "gateway", "epoch", "hourly", "order", "model", "issuer",
 )  # fmt: skip
 _PLAIN = ("title", "target", "design", "abstaining", "symbols", "outcome", "records", "person")
-# A metric's values are counted on so many levels by sites; rounding to them is at random.
-LEVELS = 9
-_UNIT = 2**30
 
 
 @dataclass(frozen=True)
@@ -133,17 +130,28 @@ class Draft:
             reading = _reading(stated, draft)
         return replace(draft, table=reading)
 
-    def questions(self) -> list[Question]:
+    def questions(self, **people: Any) -> Sequence[Question]:
         """Return what is asked: not designed yet.
+
+        Args:
+            people: For sites, to plan: how many people each holds, and what is expected of them.
 
         Raises:
             InvalidInput: If something is missing or out of range, or would change nothing.
         """
-        from fairgauge.planning.input import ask  # brings the solvers, which reading a file needs none of
+        # These bring the solvers, which reading a file needs none of.
+        from fairgauge.planning.input import ask
+        from fairgauge.planning.noisy_counts import ask_counts
 
+        attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
+        if self.outcome is not None:
+            for name in ("target", "design", "symbols", "abstain", "abstaining"):
+                if (stated := getattr(self, name)) is not None:
+                    raise InvalidInput(name, stated, "must not be given with outcome: sites count everyone they hold")
+            known: Any = {"records": 1 if self.records is None else self.records, "person": self.person}
+            return ask_counts(list(self.metrics), attribute, self.outcome, **known, **people)
         if self.abstain is False and self.abstaining is not None:
             raise InvalidInput("abstaining", self.abstaining, "must not be given where nobody may abstain")
-        attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
         return ask(list(self.metrics), attribute, **self.known())
 
     def known(self) -> dict[str, Any]:
@@ -157,31 +165,10 @@ class Draft:
     @property
     def _abstaining(self) -> Number | None:
         """The part of people who will have nothing to say: a hundredth where everyone may answer, if nobody says."""
-        from fairgauge.goals.inputs import OUTSIDERS
+        from fairgauge.targets.inputs import OUTSIDERS
 
         unsaid = self.abstain is None and self.abstaining is None
         return OUTSIDERS if unsaid and self.terms.get("admission") == "open" else self.abstaining
-
-    def counts(self) -> NoisyCounts:
-        """Return what sites are to count.
-
-        Raises:
-            InvalidInput: If metrics do not go with the outcome, or something is missing.
-        """
-        attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
-        epsilon = str(self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer"))
-        for name in ("target", "design", "symbols", "abstain", "abstaining"):
-            if (stated := getattr(self, name)) is not None:
-                raise InvalidInput(name, stated, "must not be given with outcome: sites count everyone they hold")
-        more: dict[str, Any] = {"records": 1 if self.records is None else self.records, "person": self.person}
-        if self.outcome == "levels":
-            if len(self.metrics) != 1:
-                raise InvalidInput("metric", len(self.metrics), "must be given once where the outcome is levels")
-            levels = [_UNIT * (2 * index - LEVELS + 1) // (LEVELS - 1) for index in range(LEVELS)]
-            more |= {"metric": self.metrics[0], "levels": levels}
-        elif self.outcome == "confusion" and self.metrics:
-            raise InvalidInput("metric", self.metrics[0].name, "must not be given where the outcome is confusion")
-        return NoisyCounts(attribute, cast("Any", self.outcome), epsilon, **more)
 
     def study(self) -> Study:
         """Design the study.
@@ -194,8 +181,6 @@ class Draft:
         from fairgauge.planning.api import make_study
 
         title = self._given("title", self.title, "must be given: what the study is about, for people")
-        if self.outcome is not None:
-            return Study(title, counted(self.counts()), **self.terms)
         epsilon = self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer")
         return make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
 
@@ -206,11 +191,16 @@ class Draft:
         """
         from fairgauge.planning.api import plan
 
-        given = {"epsilon": self.epsilon} | dict(self.plan) | {"clients": self.clients} | asked
+        stated = {name: value for name, value in self.plan.items() if name not in ("sites", "right")}
+        clients = self.clients if self.outcome is None else self.plan.get("sites")
+        given = {"epsilon": self.epsilon} | stated | {"clients": clients} | asked
         if given["clients"] is not None and given.get("error") is not None and "epsilon" not in asked:
             del given["epsilon"]
         attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
         known = {name: value for name, value in self.known().items() if name != "symbols"}
+        if self.outcome is not None:
+            known = {"expect": self.plan.get("right", known["expect"]), "spread": known["spread"]}
+            known |= {"outcome": self.outcome, "records": 1 if self.records is None else self.records}
         return plan(list(self.metrics), attribute, **known, **given)
 
     @property

@@ -10,9 +10,9 @@ import numpy as np
 from fairgauge.designs import designs_for, known_designs, make_channel
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation.kinds import check_confidence, kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
+from fairgauge.targets.target import Goal
 
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
 KINDS = (".svg", ".png", ".pdf")

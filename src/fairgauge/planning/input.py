@@ -7,11 +7,11 @@ from itertools import combinations
 from typing import Any, TypedDict, Unpack, cast
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import FEW
 from fairgauge.planning.choose_design import check_comparisons
 from fairgauge.planning.table_pairing import can_share
 from fairgauge.study import Attribute, Metric, Model, Number, Question, Target
 from fairgauge.study.numbers import MOST_DIGITS, as_count, plain, read_decimal
+from fairgauge.targets.target import FEW
 
 # One number for all metrics, or each by its name.
 ByMetric = Number | Mapping[str, Number] | None
@@ -43,7 +43,7 @@ class Typed(TypedDict, total=False):
     symbols: int | None
 
 
-def ask(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Question]:
+def ask(metric: Metrics | None, attribute: Attribute, **known: Unpack[Known]) -> list[Question]:
     """Return the questions about a metric, or several, by an attribute: not designed yet.
 
     Raises:
@@ -54,8 +54,8 @@ def ask(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Q
     return found
 
 
-def _asked(metric: Metrics, attribute: Attribute, **known: Unpack[Known]) -> list[Question]:
-    metrics = list(metric) if isinstance(metric, list | tuple) else [metric]
+def _asked(metric: Metrics | None, attribute: Attribute, **known: Unpack[Known]) -> list[Question]:
+    metrics = [] if metric is None else list(metric) if isinstance(metric, list | tuple) else [metric]
     if not metrics:
         raise InvalidInput("metric", "none", "give at least one, such as recall:0:1")
     expect, spread, weights = (

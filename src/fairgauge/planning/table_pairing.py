@@ -7,20 +7,20 @@ the variance of a question in its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, singledispatch
 from itertools import combinations
 
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
-from fairgauge.goals.goal import CENTRED, Goal
-from fairgauge.goals.inputs import ABSTAINING
-from fairgauge.goals.reckoning import USUAL_SPREAD
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.study import Question
 from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
+from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.inputs import ABSTAINING
+from fairgauge.targets.target import CENTRED, Goal
 
 UNCENTRED = "uncentred"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
@@ -45,10 +45,13 @@ class Table:
         return self.questions[0].design
 
 
+@singledispatch
 def designed(
     questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
 ) -> tuple[Question, ...]:
     """Return questions as a study has them: with a mechanism, those that one table answers at once beside each other.
+
+    Questions that another mechanism than a channel answers have a type of their own, which registers its design.
 
     Guarantee: each has the goal that its table was made for, so whoever reads it decodes it for that.
 

@@ -7,15 +7,13 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from fairgauge.goals.assumption import condition
-from fairgauge.goals.goal import Goal
 from fairgauge.languages import MINUS
-from fairgauge.planning.choosing import no_study_sentence
-from fairgauge.planning.parts import PlanPart
-from fairgauge.planning.trade import Parts, errors_for, parts_for, parts_of_study
+from fairgauge.planning.choose_epsilon import no_study_sentence
+from fairgauge.planning.rows import Parts, PlanPart, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal, condition
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 

@@ -1,4 +1,4 @@
-"""Every option of ``plan`` and ``design``, in every way to call them, changes what comes out or is refused by its name.
+"""Every option, in every way to call a command, changes what comes out or is refused by its name.
 
 Covers: fairgauge.cli.modes.
 """
@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 import typer
 
+from fairgauge import Answer, Metric, Population, Study, Tally, design, simulate
 from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
-from fairgauge.goals.goal import Goal
-from fairgauge.planning import choose_design, choosing, choosing_several, crowd, figure, search, sites
+from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure, noisy_counts, plans
+from fairgauge.simulation import Cell
+from fairgauge.targets.target import Goal
+from tests.samples import SEX, site_study
 from tests.unit.cli.conftest import Done, Run
 
 # Something that none of the modes below says; a new option needs a line here.
@@ -29,7 +32,10 @@ OTHER: dict[str, str] = {
     "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
     "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
     "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30", "admission": "open",
-    "budgets": "1:1",
+    "budgets": "1:1", "tolerance": "0.3", "population": "others.csv", "seed": "2", "exactly": "",
+    "answers": "drawn.parquet", "group_column": "other", "value_column": "other_value", "count_column": "many",
+    "site_column": "place", "truth_column": "said", "prediction_column": "truth", "engine": "none",
+    "deduplicate": "", "symbol_column": "other", "id_column": "key",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}
@@ -45,10 +51,11 @@ MODES = {
         "clients alone": f"{GROUPS} {NORMAL} --metric recall --clients 1e4",
         "several": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4 --epsilon 1",
         "several, clients alone": f"{GROUPS} {NORMAL} --metric recall --metric fpr --clients 1e4",
-        "crowd": f"{GROUPS} {NORMAL} --metric recall --clients 1e3 --crowd-epsilon 0.5 -o study.json --title Recall",
-        "sites that count confusion": "--outcome confusion --sites 20 --people 500",
-        "sites that count levels": f"{GROUPS} --outcome levels --metric recall --sites 20 --people 500",
-        "sites, crossed": f"{CROSS} --outcome confusion --sites 20 --people 500",
+        "crowd": f"{GROUPS} {NORMAL} --metric recall --clients 1e3 --crowd-epsilon 0.5 -o made.json --title Recall",
+        "sites that count confusion": "--outcome confusion --sites 20 --people 500 --epsilon 1",
+        "sites that count levels": f"{GROUPS} --outcome levels --metric recall --sites 20 --people 500 --epsilon 1",
+        "sites for an error": "--outcome confusion --epsilon 1 --error 0.05 --people 500",
+        "sites, crossed": f"{CROSS} --outcome confusion --sites 20 --people 500 --epsilon 1",
     },
     "design": {
         "one metric": f"{GROUPS} --metric recall",
@@ -60,7 +67,23 @@ MODES = {
         "sites, crossed": f"{CROSS} --outcome confusion",
     },
 }
-ALWAYS = {"plan": "", "design": "--title Recall --epsilon 1 -o study.json"}
+COLUMNS = "--group-column sex --value-column recall --count-column count"
+OUTCOMES = ("confusion", "levels")
+MODES |= {
+    "estimate": {"devices": "study.json tally.json"} | {n: f"{n}.json {n}-tally.json" for n in OUTCOMES},
+    "simulate": {"devices": f"study.json --population people.csv {COLUMNS}"}
+    | {n: f"{n}.json --population people.csv" for n in OUTCOMES},
+    "tally": {"devices": "study.json answers.csv"} | {n: f"{n}.json {n}.ndjson" for n in OUTCOMES},
+}
+ALWAYS = {
+    "plan": "", "design": "--title Recall --epsilon 1 -o made.json", "estimate": "",
+    "simulate": "--seed 1 -o out.json", "tally": "-o out.json",
+}  # fmt: skip
+PEOPLE = (
+    "sex,other,recall,score,other_value,truth,prediction,said,site,place,count,many\n"
+    "female,male,0.5,2,0.25,1,0,1,a,x,100,10\nmale,female,1,8,0.75,1,1,0,b,x,100,20\n"
+    "female,male,0,5,1,0,0,1,a,y,100,30\nmale,male,0.25,9,0,0,1,1,c,z,100,40\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,16 +92,36 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     designs = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
     monkeypatch.setattr(registry, "_FOUND", designs | {"heeding": registry.Design("heeding", heeding)})
     monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
-    for table in (choosing.choices, choosing_several.choices_of_several):
+    for table in (choose_epsilon.choices, choose_epsilon.choose_epsilon):
         monkeypatch.setitem(table.__kwdefaults__ or {}, "epsilons", [Decimal(1), Decimal(4)])
-    for module in (search, crowd):
+    for module in (plans, crowd_plan):
         monkeypatch.setattr(module, "designs_for", lambda _: ["heeding"])
     for chooses in (choose_design, registry):
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
     monkeypatch.setattr(choose_design, "planned_width", lambda *_: 1.0)
-    monkeypatch.setattr(sites, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
+    monkeypatch.setattr(noisy_counts, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
     registry._made.cache_clear()
+    write_files(elsewhere)
     (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")
+
+
+def write_files(folder: Path) -> None:
+    """A study of devices and two of sites, with answers, tallies and people."""
+    devices = Study("Recall", design(Metric("recall", 0, 1), SEX, epsilon=1, design="randomized-response"))
+    studies = {"study": devices, "confusion": site_study(), "levels": site_study("levels")}
+    for name, study in studies.items():
+        (folder / f"{name}.json").write_bytes(study.to_bytes())
+    people = Population((Cell("female", Decimal(1), 500), Cell("male", Decimal(0), 500)))
+    (folder / "tally.json").write_bytes(simulate(devices, people, clients=10**5, seed=1).to_bytes())
+    rows = [f"{n % 4:032x},{n % 4},{n % 2},{n:032x}" for n in range(12)]
+    (folder / "answers.csv").write_text("\n".join(["id,symbol,other,key", *rows]), encoding="utf-8")
+    for name in ("confusion", "levels"):
+        counts = tuple(range(90, 90 + 10 * studies[name].symbols, 10))
+        answers = [Answer(studies[name].digest, f"{site:032x}", counts) for site in range(4)]
+        (folder / f"{name}.ndjson").write_bytes(b"\n".join(one.to_bytes() for one in answers))
+        (folder / f"{name}-tally.json").write_bytes(Tally.of(studies[name], answers).to_bytes())
+    (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    (folder / "others.csv").write_text(PEOPLE.replace(",100,", ",900,"), encoding="utf-8")
 
 
 def heeding(goal: Goal, epsilon: Decimal) -> Channel:
@@ -110,10 +153,11 @@ def test_an_option_changes_something_or_is_refused_by_its_name(
     fairgauge: Run, elsewhere: Path, command: str, mode: str
 ):
     said = MODES[command][mode].split()
+    given = {path.name for path in elsewhere.iterdir()}
 
     def run(*more: str) -> tuple[Done, dict[str, bytes]]:
         done = fairgauge(command, *ALWAYS[command].split(), *said, *more)
-        written = {path.name: path.read_bytes() for path in elsewhere.iterdir() if path.name != "shares.csv"}
+        written = {path.name: path.read_bytes() for path in elsewhere.iterdir() if path.name not in given}
         for name in written:
             (elsewhere / name).unlink()
         return done, written

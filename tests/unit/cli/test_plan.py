@@ -20,23 +20,18 @@ TERMS = (*GROUPS, "--metric", "recall:0:1", "--epsilon", 1, "--clients", "1e6")
 def test_json_is_as_promised(fairgauge: Run):
     done = fairgauge("plan", *TERMS, "--confidence", 0.99, "--interval", "normal", "--json")
     assert done.status == 0
-    document = done.json
+    assert list(done.json) == ["solved_for", "enough", "sentences", "questions"]
+    (document,) = done.json["questions"]
     assert list(document) == [
-        "solved_for",
-        "confidence",
-        "interval",
-        "target",
-        "condition",
-        "best",
-        "designs",
-        "answering",
-    ]
+        "metric", "solved_for", "confidence", "interval", "target", "condition", "best", "designs", "answering",
+        "crowd",
+    ]  # fmt: skip
     assert [line["answering"] for line in document["answering"]] == ["any", "1.1", "alike"]
     assert document["solved_for"] == "error"
     assert (document["confidence"], document["interval"], document["target"]) == (0.99, "normal", "gap")
     assert document["best"] == "centred"
     assert [row["design"] for row in document["designs"]] == DESIGNS
-    members = ["design", "epsilon", "clients", "error"]
+    members = ["design", "epsilon", "clients", "people", "error", "error_without_privacy"]
     members += ["variance", "privacy_variance", "sampling_variance", "assumes", "symbols", "levels", "pairs", "means"]
     assert all(list(row) == members for row in document["designs"])
     row = document["designs"][0]
@@ -63,14 +58,15 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
 def test_clients_and_epsilon_can_be_asked_for(fairgauge: Run):
     clients = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", 0.05, "--json").json
     assert clients["solved_for"] == "clients"
-    assert all(row["error"] == 0.05 and row["clients"] > 1000 for row in clients["designs"])
+    assert all(row["error"] == 0.05 and row["clients"] > 1000 for row in clients["questions"][0]["designs"])
 
 
 def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12", "--json")
     assert done.status == 1
-    assert done.json["best"] is None
-    assert [row["clients"] for row in done.json["designs"]] == [None] * 5
+    (found,) = done.json["questions"]
+    assert found["best"] is None
+    assert [row["clients"] for row in found["designs"]] == [None] * 5
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
     assert done.status == 1
     assert "impossible" in done.out
@@ -104,7 +100,7 @@ def test_a_design_that_is_not_one_or_costs_what_its_budgets_say_is_refused(fairg
 
 
 def test_detecting_a_gap_adds_its_power(fairgauge: Run):
-    rows = fairgauge("plan", *TERMS, "--detect", 0.05, "--json").json["designs"]
+    rows = fairgauge("plan", *TERMS, "--detect", 0.05, "--json").json["questions"][0]["designs"]
     assert all(0.99 < row["power"] <= 1 for row in rows)
     assert "power" in fairgauge("plan", *TERMS, "--detect", 0.05).out.splitlines()[0]
 
@@ -112,7 +108,7 @@ def test_detecting_a_gap_adds_its_power(fairgauge: Run):
 def test_the_target_is_the_gap_unless_another_is_typed(fairgauge: Run):
     def target(*typed: str) -> str:
         terms = ("--epsilon", 1, "--clients", 1000, "--design", "randomized-response", "--json")
-        return str(fairgauge("plan", *typed, *terms).json["target"])
+        return str(fairgauge("plan", *typed, *terms).json["questions"][0]["target"])
 
     assert target(*GROUPS) == target("--group", "a=0.4", "--group", "b=0.6") == target("--group", "a", "--group", "b")
     assert (target(*GROUPS), target(*GROUPS, "--target", "means")) == ("gap", "means")
@@ -124,8 +120,8 @@ def test_a_plan_that_rests_on_who_answers_says_if(fairgauge: Run):
     alike, any_ = fairgauge("plan", *terms, "--answering", "alike"), fairgauge("plan", *terms)
     assert f"(0.99 confidence, normal interval), {condition}." in alike.out
     assert "IF" not in any_.out
-    assert fairgauge("plan", *terms, "--answering", "alike", "--json").json["condition"] == condition
-    assert fairgauge("plan", *terms, "--json").json["condition"] is None
+    assert fairgauge("plan", *terms, "--answering", "alike", "--json").json["questions"][0]["condition"] == condition
+    assert fairgauge("plan", *terms, "--json").json["questions"][0]["condition"] is None
     table = fairgauge("plan", *GROUPS, "--clients", "1e5", "--interval", "normal").out.splitlines()
     assert table[0].endswith(f"best design, {condition}:")
 
@@ -212,7 +208,7 @@ def test_without_groups_two_equal_ones_are_reckoned_with_and_that_is_said(fairga
     named = fairgauge("plan", "--group", "a=0.5", "--group", "b=0.5", *typed)
     assert done.out == f"{TWO_EQUAL}\n{named.out}"
     quiet = fairgauge("plan", *typed, "--json")
-    assert (quiet.err, quiet.json["target"]) == (f"{TWO_EQUAL}\n", "gap")
+    assert (quiet.err, quiet.json["questions"][0]["target"]) == (f"{TWO_EQUAL}\n", "gap")
 
 
 class TestCrowd:
@@ -230,7 +226,7 @@ class TestCrowd:
 
     def test_json_and_what_is_typed(self, fairgauge: Run):
         typed = ("--delta", "1e-6", "--local-limit", "1.5")
-        found = fairgauge("plan", *self.TERMS, *typed, "--json").json
+        (found,) = fairgauge("plan", *self.TERMS, *typed, "--json").json["questions"]
         assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "delta": 1e-6, "local_limit": 1.5}
         assert {row["epsilon"] for row in found["designs"]} == {1.5}
         assert all(0.49 < row["crowd_epsilon"] <= 0.5 < row["draws"] for row in found["designs"])
@@ -295,7 +291,8 @@ def test_nothing_given_says_what_can_be(fairgauge: Run):
 
 def test_few_clients_are_told_the_same_number_as_in_the_table(fairgauge: Run):
     asked = ("plan", "--clients", 200, "--interval", "normal")
-    alone = {row["epsilon"]: row for row in fairgauge(*asked, "--json").json["epsilons"]}
+    (question,) = fairgauge(*asked, "--json").json["questions"]
+    alone = {row["epsilon"]: row for row in question["epsilons"]}
     said = fairgauge(*asked, "--epsilon", 1).out
     assert f"For ±0.02 it takes about {alone[1]['clients']:,} clients, or a larger epsilon." in said
 
@@ -325,7 +322,7 @@ def test_each_metric_may_have_an_expectation_of_its_own(fairgauge: Run):
 def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
     asked = ["plan", *GROUPS, "--epsilon", 2, "--clients", "1e5", "--interval", "normal"]
     exact, off = (
-        {row["design"]: row["error"] for row in fairgauge(*asked, *more, "--json").json["designs"]}
+        {row["design"]: row["error"] for row in fairgauge(*asked, *more, "--json").json["questions"][0]["designs"]}
         for more in ([], ["--share-error", "0.01"])
     )
     assert set(exact) == {*off, "estimated"}

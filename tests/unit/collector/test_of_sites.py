@@ -25,6 +25,7 @@ from fairgauge.collector.stores.payloads import to_text
 from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Release, Study
 from fairgauge.tallies import Tally
+from fairgauge.tallies.site_files import from_site_files
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
@@ -121,7 +122,7 @@ def test_of_two_tables_with_one_ticket_at_two_collectors_one_counts(tmp_path: Pa
     asyncio.run(play())
 
 
-def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask):
+def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask, tmp_path: Path):
     async def scene(desk: Desk) -> None:
         await publish(desk)
         empty = Tally.of(STUDY, []).shown.to_bytes()
@@ -141,7 +142,11 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask)
         exported = (await desk.get(f"{ONE}/export", token=desk.operator)).content
         by_id = sorted((answer(desk, name) for name in NAMES), key=lambda one: one.id)
         assert exported == b"".join(one.to_bytes() + b"\n" for one in by_id)
-        assert (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).status_code == 400
+        table = (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).content
+        kept = list(Export(lambda: io.BytesIO(table), STUDY))
+        assert kept == [(bytes.fromhex(one.id), to_text(one.payload)) for one in by_id]
+        (tmp_path / "export.parquet").write_bytes(table)
+        assert from_site_files(STUDY, [tmp_path]) == Tally.of(STUDY, by_id)
         shown = await page(desk)
         assert f"{ONE}/tally" in shown
         assert "The model's score is between" in shown

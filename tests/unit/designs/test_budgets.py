@@ -9,9 +9,9 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.goals.goal import Goal
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism
 from fairgauge.paper.privacy import claimed_epsilon, exact_loss
+from fairgauge.targets.target import Goal
 
 PAIRS = [("1", "1"), ("0.1", "0.1"), ("0.5", "1"), ("2", "0.5"), ("0.01", "3")]
 GOAL = Goal((0.5, 0.5))

@@ -10,9 +10,9 @@ import pytest
 
 from fairgauge.designs import designs_for, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
 from fairgauge.study import Attribute, Metric, Question
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
 HALVES = (0.5, 0.5)

@@ -13,8 +13,8 @@ from fairgauge.designs import make_channel
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, Search, Stop, generate, watched
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.errors import Impossible
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 
 
 class Parabola(ColumnProblem):

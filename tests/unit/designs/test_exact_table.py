@@ -15,7 +15,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM
 from fairgauge.designs.exact_table import _integers, exact_channel, exponential, least_change, weighted_sums
 from fairgauge.designs.simple import response_rows
 from fairgauge.errors import Impossible
-from fairgauge.goals.inputs import Inputs, Matrix
+from fairgauge.targets.inputs import Inputs, Matrix
 
 INPUTS = Inputs(2, np.array([-1.0, 1 / 3, 1.0]))
 
@@ -93,7 +93,7 @@ DESIGNS = """
 import hashlib
 from decimal import Decimal
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 goals = [Goal((0.5, 0.5)), Goal((0.5, 0.5), expect=0.8), Goal((0.3, 0.7), expect=-0.2)]
 tables = [make_channel(goal, Decimal("1.5"), design="centred")[1].table for goal in goals]
 print(hashlib.sha256(repr(tables).encode()).hexdigest())

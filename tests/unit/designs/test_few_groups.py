@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.designs.few_groups import _between, problem_of, refined_columns, refined_prices
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 from tests.unit.designs.test_minimax import solved
 
 GOAL = Goal((0.3, 0.7))

@@ -9,7 +9,7 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs.levels import even_levels, levels_needed, next_count, squared_slope
 from fairgauge.designs.simple import _best_split, laplace
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 
 EVEN = Goal((0.5, 0.5))
 

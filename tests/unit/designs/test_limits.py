@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairgauge.designs import make_channel
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits.json").read_text(encoding="utf-8"))["gap"]
 

@@ -16,9 +16,9 @@ from fairgauge.designs.references import largest_ratio, simple_variances
 from fairgauge.designs.simple import hadamard, randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible
-from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.decoder import UNBIASED
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.scores import UNBIASED
+from fairgauge.targets.target import Goal
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
 EIGHT = (0.125,) * 8

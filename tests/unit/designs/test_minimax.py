@@ -12,8 +12,8 @@ from fairgauge.designs.few_groups import best_channel, channel_columns, problem_
 from fairgauge.designs.minimax import _CLOSE, _FARTHEST, Minimax, Pricing, Problem
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.symmetry import images
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Matrix
+from fairgauge.targets.inputs import Matrix
+from fairgauge.targets.target import Goal
 
 
 def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Mixture, float]:

@@ -13,8 +13,8 @@ import pytest
 from fairgauge.designs.references import references, simple_variances, total_measures
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.uncentred import uncentred
-from fairgauge.goals.contrast import Contrast
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.target import Goal
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
 ROW = next(row for row in LIMITS["pairs"] if row["shares"] == [0.49, 0.49, 0.02] and row["epsilon"] == 1)

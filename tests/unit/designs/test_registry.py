@@ -14,11 +14,11 @@ from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.registry import _made
 from fairgauge.designs.simple import randomized_response, response_rows
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
 from fairgauge.planning import figure
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 
 GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)

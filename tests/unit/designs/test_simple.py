@@ -20,8 +20,8 @@ from fairgauge.designs.simple import (
     response_rows,
     sign_rows,
 )
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "8"])

@@ -10,8 +10,8 @@ from fairgauge.designs import minimax
 from fairgauge.designs.few_groups import best_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Inputs
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.target import Goal
 
 INPUTS = Inputs(3, even_levels(3), abstain=True)
 

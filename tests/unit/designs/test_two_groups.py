@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from fairgauge.designs.column_generation import Columns, Prices
 from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.two_groups import TwoGroups, _Folded, best_columns
-from fairgauge.goals.reckoning import Reckoning, largest_averages
+from fairgauge.targets.assumed_values import Reckoning, largest_averages
 
 HALVES, TENTH = (0.5, 0.5), (0.1, 0.9)
 

@@ -9,8 +9,8 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.target import Goal
 
 EVEN = (0.5, 0.5)
 HIGH = Reckoning(0.8, None)

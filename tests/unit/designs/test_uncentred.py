@@ -8,8 +8,8 @@ import pytest
 from fairgauge.designs.references import simple_variances
 from fairgauge.designs.simple import hadamard, laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
-from fairgauge.goals.contrast import all_pairs
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.comparisons import all_pairs
+from fairgauge.targets.target import Goal
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])

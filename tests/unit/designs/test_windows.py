@@ -9,9 +9,9 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.windows import WindowProblem, windows
-from fairgauge.goals.decoder import UNBIASED
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.reckoning import Reckoning
+from fairgauge.targets.assumed_values import Reckoning
+from fairgauge.targets.scores import UNBIASED
+from fairgauge.targets.target import Goal
 
 EIGHT = Goal((0.125,) * 8, expect=0.8, design="centred")
 UNEVEN = replace(EIGHT, shares=(0.3, 0.2, 0.15, 0.12, 0.1, 0.06, 0.04, 0.03))

@@ -1,6 +1,6 @@
 """Questions that one table answers at once: each is told as if it were alone, and they are not mixed up.
 
-Covers: fairgauge.estimation.estimands, fairgauge.goals.inputs
+Covers: fairgauge.estimation.estimands, fairgauge.targets.inputs
 """
 
 from dataclasses import replace
@@ -13,11 +13,11 @@ from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.goals.decoder import worst_variances
-from fairgauge.goals.inputs import Inputs
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Metric, Study
+from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.scores import worst_variances
 from tests.samples import ENDS, THREE_LEVELS, joint_questions, sample_joint_channel, sample_question
 from tests.surveys import expected_tally
 

@@ -15,9 +15,9 @@ from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.one_score import Contradicted
 from fairgauge.estimation.readers import READERS
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
-from fairgauge.goals.sides import Pair, members
+from fairgauge.targets.comparisons import Pair, members
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 from tests.surveys import expected_tally, people
 
 RECALL = fg.Metric("recall", 0, 1)

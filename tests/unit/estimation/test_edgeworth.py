@@ -10,8 +10,8 @@ from scipy.stats import binom
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, grid_of, modulus
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

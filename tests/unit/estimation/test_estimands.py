@@ -7,9 +7,9 @@ import pytest
 
 from fairgauge.channel import ROW_SUM
 from fairgauge.estimation.estimands import Ratio, estimands_of
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
 from fairgauge.study import Question
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 from tests.samples import sample_question
 from tests.surveys import coin_question, designed, tells_all
 

@@ -15,9 +15,9 @@ from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.levels import LEVELS
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 from tests.surveys import attribute, coin_question, designed, expected_tally, people, study, tells_all
 

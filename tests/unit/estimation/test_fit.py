@@ -9,8 +9,8 @@ import pytest
 from fairgauge.estimation import fit
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import LEAST, SUSPICIOUS, fit_p_value
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 from tests.surveys import coin_question, designed, tells_all
 
 GAP = estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder

@@ -5,7 +5,7 @@ import pytest
 
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 from tests.surveys import designed
 from tests.unit.estimation.test_laws import solved
 

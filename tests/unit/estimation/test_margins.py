@@ -1,6 +1,6 @@
 """Margins and planned comparisons: the truth for the true law, in every kind of interval, and only what was planned.
 
-Covers: fairgauge.goals.sides
+Covers: fairgauge.targets.comparisons
 """
 
 from dataclasses import replace

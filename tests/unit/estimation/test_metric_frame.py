@@ -11,9 +11,9 @@ from fairgauge import Attribute, Metric, Population, PrivateMetricFrame, Questio
 from fairgauge.designs import make_channel
 from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, simulate_exactly
 from fairgauge.study import Comparison
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL, sample_question, sample_study
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
 

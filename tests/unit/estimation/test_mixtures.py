@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.mixtures import nearest_mixtures
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 from tests.surveys import designed
 
 TABLES = {

@@ -12,8 +12,8 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Vector
 from fairgauge.study import Question
+from fairgauge.targets.inputs import Vector
 from tests.surveys import coin_question, tells_all
 from tests.unit.estimation.test_estimands import PEOPLE, SOME_ABSTAIN, law
 
@@ -152,3 +152,11 @@ def test_counts_as_shares():
     read = NormalReader(estimands_of(coin_question()), counts_of((1, 3)))
     assert read.answers == 4
     assert read.law == pytest.approx([0.25, 0.75])
+
+
+def test_a_score_that_does_not_vary_has_next_to_no_width():
+    """Rounding leaves a variance a little below nothing, of which there is no root."""
+    read = reader(1000, *CASES["shares estimated"])
+    flat = [np.full(len(read.law), number / 7) for number in range(1, 40)]
+    assert min(float(each**2 @ read.law) - float(each @ read.law) ** 2 for each in flat) < 0
+    assert max(read.width(each, ALPHA) for each in flat) < 1e-7

@@ -12,7 +12,7 @@ from fairgauge.estimation.p_values import holm, p_values
 from fairgauge.estimation.p_values import p_value as p_value_of
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.goals.sides import Pair
+from fairgauge.targets.comparisons import Pair
 from tests.surveys import expected_tally, people, study, tells_all
 
 PAIR = ("female", "male")

@@ -15,9 +15,9 @@ from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.population import PopulationTest
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 from tests.surveys import coin_channel, designed
 
 HALF = np.array([0.5, 0.5])

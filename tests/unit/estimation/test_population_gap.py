@@ -29,8 +29,8 @@ from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.one_score import Contradicted, OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.splitting import InProportion, Thrown
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import tells_all
 from tests.unit.estimation.test_gap_score import law, score_of

@@ -16,8 +16,8 @@ from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.estimation.response import response_ratios
-from fairgauge.goals.goal import Goal
 from fairgauge.study import Attribute, Comparison, Question, Study
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 from tests.surveys import NAMES, coin_question, expected_tally, people, study, tells_all
 

@@ -10,10 +10,10 @@ from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.result import Sensitivity
 from fairgauge.estimation.sensitivity import forged_move, gap_ratios, share_move
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 

@@ -12,7 +12,7 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.goal import Goal
+from fairgauge.targets.target import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 

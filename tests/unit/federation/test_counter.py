@@ -10,10 +10,10 @@ from fairgauge.client import Answer, answer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.federation import NodeCounter
-from fairgauge.goals.goal import Goal
 from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.target import Goal
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
 from tests.sites import confusion_study, records

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.goal import Goal
-from fairgauge.goals.inputs import Vector
 from fairgauge.paper.fixed import _fourth, _third, central_moments, fixed
 from fairgauge.paper.prawitz import Moments, distances
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import finite
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
+from fairgauge.targets.target import Goal
 from tests.surveys import coin_channel, designed
 
 

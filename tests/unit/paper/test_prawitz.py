@@ -11,9 +11,9 @@ from scipy.stats import binom
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.hypothesis import Hypothesis
 from fairgauge.estimation.laws import Laws
-from fairgauge.goals.decoder import Decoder
 from fairgauge.paper import prawitz
 from fairgauge.paper.prawitz import Moments, distances, grid_of, modulus
+from fairgauge.targets.scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

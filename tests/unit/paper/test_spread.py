@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.goals.decoder import Decoder
-from fairgauge.goals.inputs import Vector
 from fairgauge.paper.spread import Spread
+from fairgauge.targets.inputs import Vector
+from fairgauge.targets.scores import Decoder
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, coin_channel
 

@@ -1,6 +1,6 @@
 """Devices that have nothing to say: a plan reckons with how many, and the estimate then has that width.
 
-Covers: fairgauge.goals.goal
+Covers: fairgauge.targets.target
 """
 
 from dataclasses import replace
@@ -10,11 +10,11 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.needed import answers_needed
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.planning.table_pairing import designed
+from fairgauge.planning.widths import answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.surveys import expected_tally, people
 
 RECALL, SEX = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")

@@ -11,13 +11,13 @@ from fairgauge.estimation.estimands import Asked, estimands_for
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.splitting import Thrown
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import choose_design
 from fairgauge.planning.answering import answering_lines
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.choose_design import share_slope
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
+from fairgauge.targets.target import Goal
 
 RECALL = Metric("recall", 0, 1)
 NORMAL = kind_of("normal")

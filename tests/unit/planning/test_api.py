@@ -10,9 +10,9 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.crowd import promised
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
 from fairgauge.study import Question, Release, Study
+from fairgauge.targets.target import Goal
 
 RECALL = Metric("recall", 0, 1)
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")

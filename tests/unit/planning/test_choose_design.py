@@ -6,10 +6,10 @@ import pytest
 
 from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import choose_design as chosen
 from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
 from fairgauge.planning.widths import planned_width
+from fairgauge.targets.target import Goal
 
 GAP = Goal((0.5, 0.5), shares_known=False, expect=0.8)
 ONE = Decimal(1)

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from fairgauge.estimation import KINDS, estimate
-from fairgauge.goals.goal import Goal
-from fairgauge.planning.expected import expected
 from fairgauge.planning.table_pairing import designed
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.widths import expected, planned_width
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 
 NAMES, SHARES = ("female", "male"), ("0.3", "0.7")

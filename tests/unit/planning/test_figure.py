@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import figure
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 
 GOAL = Goal((0.5, 0.5))

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from fairgauge.estimation import estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import api
-from fairgauge.planning.needed import aimed_error, answers_needed
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import plan_for
+from fairgauge.planning.widths import aimed_error, answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 

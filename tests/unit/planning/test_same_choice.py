@@ -1,21 +1,18 @@
 """A plan calls best what design takes: the same table, byte for byte, whatever is asked.
 
-Covers: fairgauge.planning.choose_design, fairgauge.planning.several, fairgauge.planning.table_pairing.
+Covers: fairgauge.planning.choose_design, fairgauge.planning.plans, fairgauge.planning.table_pairing.
 """
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.goals.goal import Goal
-from fairgauge.planning import choose_design
+from fairgauge.planning import choose_design, noisy_counts
 from fairgauge.planning.api import design, plan
-from fairgauge.planning.search import TOGETHER
+from fairgauge.planning.plans import TOGETHER
 from fairgauge.planning.widths import planned_width
-from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.study import Attribute, Metric, Study
 
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
 ANY = Attribute("sex", {"female": 0.5, "male": 0.5})
@@ -62,8 +59,7 @@ def test_a_plan_and_a_design_have_one_table(attribute: Attribute, epsilon: str, 
     (planned,) = plan(RECALL, attribute, epsilon=epsilon, clients=clients, interval="normal", **known)
     (made,) = design(RECALL, attribute, epsilon=epsilon, clients=clients, **known)
     assert planned.best == made.design
-    goal = Goal.of(Question(RECALL, attribute, **{"abstain": "abstaining" in known} | known))
-    assert make_channel(goal, Decimal(epsilon), design=planned.best)[1] == made.mechanism
+    assert planned.row(planned.best).mechanism == made.mechanism
     assert planned.row(planned.best).symbols == made.channel.symbols
 
 
@@ -81,6 +77,7 @@ def test_what_a_plan_finds_is_designed_with_its_table(attribute: Attribute, give
     best = planned.row(planned.best or "")
     (made,) = design(RECALL, attribute, epsilon=best.epsilon or 0, clients=best.clients)
     assert made.design == best.design
+    assert made.mechanism == best.mechanism
 
 
 @pytest.mark.parametrize("epsilon", ["1", "2"])
@@ -89,3 +86,16 @@ def test_several_metrics_have_the_tables_of_their_plan(epsilon: str):
     made = design([RECALL, FPR], ALIKE, epsilon=epsilon, clients=10**5)
     shared = len(Study("Both", made).tables) == 1
     assert [one.best for one in plans] == [TOGETHER if shared else one.design for one in made]
+    assert [one.row(one.best or "").mechanism for one in plans] == [one.mechanism for one in made]
+
+
+@pytest.mark.parametrize("outcome", ["confusion", "levels"])
+def test_sites_send_what_their_plan_reckons_with(outcome: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(noisy_counts, "inverted", lambda _: (-0.1, 0.1))
+    asked: dict[str, Any] = {"outcome": outcome, "records": 3, "epsilon": "0.7"}
+    metric = RECALL if outcome == "levels" else None
+    plans = plan(metric, ANY, clients=20, people=100, **asked)
+    made = design(metric, ANY, **asked)
+    assert [one.row(one.best or "").mechanism for one in plans] == [one.mechanism for one in made]
+    assert {one.best for one in plans} == {one.design for one in made}
+    assert {one.counts.records for one in made} == {3}

@@ -9,12 +9,11 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.readers import READERS
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.api import design, plan
-from fairgauge.planning.result import PlanRow
-from fairgauge.planning.search import plan_for
+from fairgauge.planning.plans import PlanRow, plan_for
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
+from fairgauge.targets.target import Goal
 from tests.surveys import VALUE
 
 GAP = Goal((0.5, 0.5))

@@ -5,11 +5,10 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import design, plan
-from fairgauge.planning.search import plan_for
-from fairgauge.planning.several import plan_questions
+from fairgauge.planning.plans import plan_for, plan_questions
 from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.target import Goal
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 ASKED = [Question(Metric(name, 0, 1), SEX, spread="max") for name in ("recall", "fpr")]

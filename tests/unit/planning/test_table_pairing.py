@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from fairgauge.goals.goal import Goal
 from fairgauge.planning import table_pairing
 from fairgauge.planning.table_pairing import best_tables, can_share, joint_table, shared_tables
 from fairgauge.study import Attribute, Metric, Question
+from fairgauge.targets.target import Goal
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)

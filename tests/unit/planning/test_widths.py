@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import norm
 
 from fairgauge.estimation import KINDS, estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Question
+from fairgauge.targets.target import Goal
 from tests.surveys import coin_channel, coin_question, expected_tally, people, study, tells_all
 
 HALF = (0.5, 0.5)

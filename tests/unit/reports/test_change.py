@@ -5,10 +5,10 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Interval, estimate
-from fairgauge.goals.goal import Goal
 from fairgauge.reports.change import describe_change
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Metric, Study
+from fairgauge.targets.target import Goal
 from tests.surveys import designed
 
 PAIR = ("female", "male")

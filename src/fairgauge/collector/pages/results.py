@@ -16,8 +16,8 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
-from fairgauge.planning.needed import aimed_error, answers_needed
-from fairgauge.planning.trade import drawn_for_each
+from fairgauge.planning.rows import drawn_for_each
+from fairgauge.planning.widths import aimed_error, answers_needed
 from fairgauge.reports.display import Display, about, display_of
 from fairgauge.reports.figures import Look
 from fairgauge.reports.response import any_sentence

@@ -1,6 +1,7 @@
 """What the answers say: tally, estimate and export."""
 
 import contextlib
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,7 +15,8 @@ from fairgauge.collector.queries import EstimateQuery, ExportQuery, ReportQuery
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
-from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.collector.stores.payloads import column_of
+from fairgauge.errors import StoreError
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.refusals import AnswersGone, NotSealed
 
@@ -48,12 +50,10 @@ async def export(request: Request, query: ExportQuery) -> Response:
         raise NotSealed("This study is exported when it is over: two exports would tell who came between.")
     if entry.kept.dropped is not None:
         raise AnswersGone("They were removed after the study was sealed; the tally and the seal are kept.")
-    if entry.numbers > 1 and query.format != "ndjson":
-        raise InvalidInput("format", query.format, "must be ndjson where an answer has several numbers")
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
             await collector.record(name, "exported", entry.digest)
-    write = ndjson if query.format == "ndjson" else parquet
+    write = ndjson if query.format == "ndjson" else partial(parquet, column=column_of(entry.numbers))
     body = write(entry.digest, collector.store.answers(entry.number), collector.lane)
     places = collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}

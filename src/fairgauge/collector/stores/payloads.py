@@ -14,6 +14,11 @@ def to_text(payload: Iterable[int]) -> str:
     return ",".join(map(str, payload))
 
 
+def column_of(numbers: int) -> str:
+    """Return what the column of a table is called that has so many numbers of each answer."""
+    return "symbol" if numbers == 1 else "counts"
+
+
 def from_text(text: str) -> tuple[int, ...]:
     """Return what was kept."""
     return tuple(map(int, text.split(",")))

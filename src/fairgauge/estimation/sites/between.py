@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from fairgauge.estimation.sites.rates import Rate
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairgauge.goals.inputs import Matrix, Vector
+from fairgauge.targets.inputs import Matrix, Vector
 
 # T in units of one over the standard deviation, and in how many pieces it is cut.
 _REACH, _PIECES = 200.0, 2500

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairgauge.goals.inputs import Vector
 from fairgauge.study import NoisyCounts
+from fairgauge.targets.inputs import Vector
 
 # Within a group: truth 0 and prediction 0, truth 0 and prediction 1, truth 1 and prediction 0, both 1.
 CONFUSION: dict[str, dict[int, float]] = {

@@ -17,11 +17,11 @@ from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import Rate, metrics_of, rate_of, share_of
 from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
-from fairgauge.goals.inputs import Matrix
 from fairgauge.languages import Told
 from fairgauge.study import NoisyCounts, Study
 from fairgauge.study.noisy_counts import RATES
 from fairgauge.tallies import Tally
+from fairgauge.targets.inputs import Matrix
 
 FEWEST_SITES = 5
 

@@ -22,7 +22,7 @@ from scipy.special import chdtri, ndtr, ndtri
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.sites.law import Noise, Part, tails
 from fairgauge.estimation.sites.rates import Rate
-from fairgauge.goals.inputs import Vector
+from fairgauge.targets.inputs import Vector
 
 # Parts of alpha for what is only needed roughly: how many people, how much they vary, and one of a gap's two rates.
 _NUMBER, _SPREAD, _OTHER = 0.01, 0.01, 0.04

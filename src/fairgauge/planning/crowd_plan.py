@@ -1,0 +1,202 @@
+"""Plans in the crowd: the local epsilon and the secret draws that keep the crowd's at the least width."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from functools import cache
+from typing import Any
+
+from fairgauge.channel import Channel
+from fairgauge.client.limits import STUDY_LIMIT
+from fairgauge.crowd import Crowd, default_delta, promised
+from fairgauge.crowd.draws import MOST_FOR_ONE_BATCH
+from fairgauge.crowd.promise import crowd_of_channels
+from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
+from fairgauge.errors import Impossible, InvalidInput
+from fairgauge.estimation.kinds import kind_of
+from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
+from fairgauge.planning.table_pairing import designed
+from fairgauge.planning.widths import planned_width
+from fairgauge.study import Number, Question, Study
+from fairgauge.study.numbers import as_count, read_decimal
+from fairgauge.targets.target import Goal
+
+# Local epsilons have three digits, rounded down.
+_SHORT = Context(prec=3, rounding=ROUND_FLOOR)
+# Parts of the local limit that are tried, by the normal interval.
+_TRIED = tuple(map(Decimal, ("1", "0.7", "0.5", "0.35", "0.25")))
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdAim:
+    """What a plan is to keep towards those who see only one release of all answers.
+
+    Args:
+        epsilon: The crowd's epsilon.
+        clients: How many answers the release sums up.
+        delta: The crowd's delta.
+        local_limit: The most epsilon that one answer may cost: what devices allow unless they say otherwise.
+    """
+
+    epsilon: Decimal
+    clients: int
+    delta: Decimal
+    local_limit: Decimal = STUDY_LIMIT
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= LEAST_EPSILON:
+            raise InvalidInput("crowd-epsilon", self.epsilon, f"must be {LEAST_EPSILON} or above")
+        if not self.local_limit >= LEAST_EPSILON:
+            raise InvalidInput("local-limit", self.local_limit, f"must be {LEAST_EPSILON} or above")
+        if self.delta.is_finite() and self.delta * self.clients >= 1:
+            rule = (
+                f"must be below 1 in {self.clients:,}, and better far below: publishing one of so many answers as it "
+                "is would keep a promise with this delta, too"
+            )
+            raise InvalidInput("delta", self.delta, rule)
+
+
+def read_aim(
+    clients: Number | None, epsilon: Number | None, more: Mapping[str, Number | None], *, dash: str = "_"
+) -> CrowdAim | None:
+    """Read what a plan is to keep in the crowd, as typed; None if no crowd epsilon is given.
+
+    Args:
+        clients: How many answers the release sums up.
+        epsilon: The crowd's epsilon.
+        more: ``delta`` and ``local_limit``, as far as they are given.
+        dash: What stands between the words of a name in messages: ``-`` on a command line.
+
+    Raises:
+        InvalidInput: If something is missing, or out of range.
+    """
+    given = {name.replace("_", dash): typed for name, typed in more.items() if typed is not None}
+    wanted, mark = f"crowd{dash}epsilon", "--" if dash == "-" else ""
+    if epsilon is None:
+        for name, typed in given.items():
+            raise InvalidInput(name, typed, f"must be given with {mark}{wanted}")
+        return None
+    if clients is None:
+        raise InvalidInput(wanted, epsilon, f"needs {mark}clients: how many will answer")
+    read = {name: read_decimal(name, str(typed)) for name, typed in given.items()}
+    batch, limit = as_count("crowd", clients), f"local{dash}limit"
+    return CrowdAim(
+        read_decimal(wanted, str(epsilon)),
+        batch,
+        read.get("delta", default_delta(batch)),
+        read.get(limit, STUDY_LIMIT),
+    )
+
+
+def least_draws(channels: Sequence[Channel], aim: CrowdAim) -> Crowd:
+    """Return the fewest secret draws, to three digits, that keep the aim, and the crowd's numbers there.
+
+    Guarantee: the crowd's epsilon is certified for these very channels.
+
+    Raises:
+        Impossible: If more would be needed than a collector draws.
+    """
+
+    @cache
+    def crowd_at(draws: int) -> Crowd:
+        return crowd_of_channels(channels, draws, delta=aim.delta)
+
+    def enough(draws: int) -> bool:
+        return crowd_at(draws).epsilon <= aim.epsilon
+
+    low, high = 0, 1
+    while not enough(high):
+        if high == MOST_FOR_ONE_BATCH:
+            raise Impossible(f"a crowd epsilon of {aim.epsilon} takes more than {MOST_FOR_ONE_BATCH:,} secret draws")
+        # Epsilon falls with the square root of the draws, nearly.
+        low, ratio = high, float(crowd_at(high).epsilon / aim.epsilon)
+        high = min(max(2 * high, math.ceil(1.05 * high * ratio**2)), MOST_FOR_ONE_BATCH)
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return crowd_at(high)
+
+
+def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+    """Return the local epsilon, and the crowd's numbers with the draws that it takes, whose interval is narrowest.
+
+    What draws add hardly depends on the table, and a table for a larger epsilon adds less of its own; but scores that
+    take a constant from values scatter more over draws.  So some epsilons below the limit are tried.
+
+    Raises:
+        Impossible: If none keeps the aim.
+    """
+    found: list[tuple[float, Decimal, Crowd]] = []
+    for part in _TRIED:
+        local = _SHORT.multiply(aim.local_limit, part)
+        if local < LEAST_EPSILON:
+            continue
+        _, channel = make_channel(goal, local, design=design)
+        try:
+            crowd = least_draws([channel], aim)
+        except Impossible:
+            continue
+        kind, drawn = kind_of("normal"), crowd.draws / aim.clients
+        found.append((planned_width(goal, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
+    if not found:
+        raise Impossible(f"no local epsilon keeps a crowd epsilon of {aim.epsilon}")
+    _, local, crowd = min(found, key=lambda one: one[:2])
+    return local, crowd
+
+
+def planned_study(plan: Plan, question: Question, title: str) -> Study | None:
+    """Return the study of a plan's best design, which says how its counts are released; None if no design will do.
+
+    Guarantee: what the study's release promises, certified for its very table, is within what was planned.
+
+    Raises:
+        Impossible: If the table that is designed now is not the one that was planned with.
+    """
+    if plan.best is None or plan.crowd is None:
+        return None
+    local = Decimal(repr(plan.row(plan.best).epsilon))
+    questions = designed([question], local, design=plan.best)
+    study = Study(title, questions, planned=int(plan.crowd["batch"]), release=plan.release)
+    study.check_privacy()
+    crowd = promised(study)
+    if crowd is None or crowd.epsilon > Decimal(repr(plan.crowd["epsilon"])):
+        raise Impossible(f"the table of {plan.best} does not keep what was planned")
+    return study
+
+
+def plan_in_crowd(
+    question: Question,
+    aim: CrowdAim,
+    asked: Mapping[str, Any],
+    *,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Return what each design reaches with the local epsilon and the draws that serve it best.
+
+    Args:
+        question: What is asked.
+        aim: What is to be kept.
+        asked: What else a plan takes, such as ``clients`` and ``interval``.
+        designs: Which designs to compare; all that serve the goal unless given.
+        progress: Called with the name of each design before it is worked out.
+    """
+    rows: list[PlanRow] = []
+    plan, crowd, goal = None, None, Goal.of(question)
+    for design in designs or designs_for(goal):
+        progress(design)
+        local, crowd = best_local(goal.by(design), design, aim)
+        told = {"epsilon": local, "designs": [design], "drawn": crowd.draws / aim.clients}
+        plan = plan_questions([question], **{**asked, **told})[0]
+        rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number, draws=crowd.draws))
+    if plan is None or crowd is None:
+        raise Impossible("no design serves this goal")
+    terms = {
+        "epsilon": float(aim.epsilon),
+        "batch": aim.clients,
+        "delta": float(crowd.delta),
+        "local_limit": float(aim.local_limit),
+    }
+    return Plans((question.metric.name,), (replace(plan, rows=tuple(rows), crowd=terms),))

@@ -1,0 +1,71 @@
+"""A question has one goal, before it is designed and after.
+
+Covers: fairgauge.targets.target.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.table_pairing import designed
+from fairgauge.study import Attribute, Metric, Question, Study
+from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.target import Goal
+
+RECALL, DELAY = Metric("recall", 0, 1), Metric("delay", -10, 30)
+KNOWN = Attribute("sex", {"female": 0.3, "male": 0.7}, answering="alike")
+UNKNOWN = Attribute("age", ("young", "middle", "old"))
+GUESSED = Attribute("age group", ("young", "old"), shares=(0.3, 0.7))
+
+
+@pytest.mark.parametrize("metric", [RECALL, DELAY], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("attribute", [KNOWN, UNKNOWN, GUESSED], ids=lambda attribute: attribute.name)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"target": "gap"}, {"target": "means"}, {"abstain": True}, {"spread": "max"}, {"expect": 0.9},
+        {"expect": "0.25", "spread": 0.1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_question_has_one_goal_designed_or_not(metric: Metric, attribute: Attribute, more: dict[str, Any]):
+    asked = Question(metric, attribute, **more)
+    (question,) = designed([asked], Decimal(1), design="randomized-response")
+    assert not asked.designed
+    assert question.designed
+    assert Goal.of(question) == Goal.of(asked).by("randomized-response")
+    published = Study.from_bytes(Study("Test", [question]).to_bytes())
+    assert Goal.of(published.questions[0]) == Goal.of(question)
+
+
+def test_what_is_known_beforehand_is_in_units_of_v():
+    goal = Goal.of(Question(DELAY, KNOWN, expect=20, spread="5"))
+    assert (goal.expect, goal.spread) == (0.5, 0.25)
+    assert Goal.of(Question(DELAY, KNOWN, spread="max")).spread is None
+    assert Goal.of(Question(DELAY, KNOWN)).spread == USUAL_SPREAD
+
+
+def test_shares_are_the_known_ones_or_a_guess_or_equal():
+    assert Goal.of(Question(RECALL, KNOWN)).shares == (0.3, 0.7)
+    guessed = Attribute("age", UNKNOWN.groups, shares=(0.25, 0.25, 0.5))
+    assert Goal.of(Question(RECALL, guessed)).shares == (0.25, 0.25, 0.5)
+    assert Goal.of(Question(RECALL, UNKNOWN)).shares == (1 / 3,) * 3
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"target": "both"}, 'target=both: must be "gap" or "means"'),
+        ({"expect": 31}, "expect=31: must be from -10 to 30"),
+        ({"expect": float("nan")}, "expect=nan: must be from -10 to 30"),
+        ({"spread": 0}, 'spread=0: must be above 0 and at most half of the range, or "max"'),
+        ({"spread": 21}, 'spread=21: must be above 0 and at most half of the range, or "max"'),
+        ({"spread": "wide"}, 'spread=wide: must be above 0 and at most half of the range, or "max"'),
+    ],
+)
+def test_what_is_out_of_range_is_told(more: dict[str, Any], said: str):
+    with pytest.raises(InvalidInput) as raised:
+        Question(DELAY, KNOWN, **more)
+    assert str(raised.value) == said
