@@ -2138,8 +2138,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "cli: what a file says steers the terminal",
-        ('text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error)) sys.stderr.write(f"fairgauge:'),
-        'text = str(error) sys.stderr.write(f"fairgauge:',
+        'text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(one)) sys.stderr.write(f"fairgauge:',
+        'text = str(one) sys.stderr.write(f"fairgauge:',
         "test_nothing_in_an_error_steers_the_terminal",
     ),
     # -------------------- delivery
