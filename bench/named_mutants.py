@@ -1198,6 +1198,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself",
     ),
     _mutant(
+        "options: a study's file says what only sites heed, and nobody notices",
+        'if name in self.plan: raise InvalidInput(f"plan.{name}", self.plan[name], rule)',
+        "if name in self.plan: continue",
+        "test_a_field_of_the_file_changes_something_or_is_refused_by_its_name[devices]",
+    ),
+    _mutant(
+        "options: a plan in Python ignores the file's design",
+        'asked = {"designs": [self.design]} | asked',
+        "pass",
+        "test_python_plans_a_file_as_the_command_does[devices]",
+    ),
+    _mutant(
         "options: a tally of sites ignores the engine",
         'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
         'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
