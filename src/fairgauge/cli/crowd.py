@@ -5,6 +5,7 @@ from typing import Any
 from fairgauge.crowd import Crowd, crowd_of, factor_sentence, guess_sentence, promised
 from fairgauge.crowd.promise import LARGEST_DELTA
 from fairgauge.crowd.words import is_loose, loose_sentence, rests_on, shown_delta
+from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count, read_decimal
 
@@ -13,8 +14,10 @@ def crowd_asked(study: Study, draws: str | None, delta: str | None) -> Crowd | N
     """Return what counts with so many secret draws promise, or as many as the study says; None if neither is said."""
     if draws is None:
         return promised(study)
-    small = LARGEST_DELTA if delta is None else read_decimal("delta", delta)
-    return crowd_of(study, as_count("draws", draws), delta=small)
+    small, count = LARGEST_DELTA if delta is None else read_decimal("delta", delta), as_count("draws", draws)
+    if study.mechanism.fewest is not None:
+        raise InvalidInput("draws", draws, "is for counts of devices: what sites send has noise of its own")
+    return crowd_of(study, count, delta=small)
 
 
 def crowd_document(crowd: Crowd) -> dict[str, Any]:
