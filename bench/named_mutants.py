@@ -310,6 +310,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
+        "silence: one person's missing code changes how everybody's is read",
+        "return text if whole is None else whole[1]",
+        "return text",
+        "test_one_persons_group_does_not_change_how_those_of_others_are_read",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
