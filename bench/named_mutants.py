@@ -322,6 +322,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_no_record_of_a_person_changes_what_a_site_says",
     ),
     _mutant(
+        "silence: an agent whose profile is gone does not start",
+        'return [f"the profile {self.profile} cannot be read: {problem.strerror}"]',
+        'raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}")',
+        "test_what_is_no_profile_is_told_to_its_owner_and_the_agent_starts",
+    ),
+    _mutant(
         "silence: an agent whose profile is gone gives no answer",
         "except OSError: profile = None",
         "except ValueError: profile = None",
