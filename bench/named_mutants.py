@@ -328,6 +328,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_is_no_profile_is_told_to_its_owner_and_the_agent_starts",
     ),
     _mutant(
+        "agent: who owns a folder above the ledger may move it away",
+        'if owned and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        'if False and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may write to a folder further up may move the ledger away",
+        "dict.fromkeys([*path.absolute().parents, *Path(os.path.realpath(path)).parents])",
+        "[path.parent]",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
         "silence: an agent whose profile is gone gives no answer",
         "except OSError: profile = None",
         "except ValueError: profile = None",
