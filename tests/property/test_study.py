@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import (
     Attribute,
     Comparison,
