@@ -1234,6 +1234,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_python_plans_a_file_as_the_command_does[devices]",
     ),
     _mutant(
+        "options: a device's answer ignores columns of sites",
+        'refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")',
+        'refuse_given(request, ("site", "records", "output", "empty"), "is for studies of sites only")',
+        "test_an_option_that_would_change_nothing_is_refused_by_its_name",
+    ),
+    _mutant(
+        "study: sites are promised a gateway that none of them sends through",
+        'for field in ("gateway", "epoch", "release"):',
+        'for field in ("epoch", "release"):',
+        "test_terms_that_make_no_sense_for_sites_are_refused",
+    ),
+    _mutant(
         "options: a tally of sites ignores the engine",
         'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
         'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',

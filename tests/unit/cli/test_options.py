@@ -37,7 +37,7 @@ OTHER: dict[str, str] = {
     "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
     "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
     "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30", "admission": "open",
-    "budgets": "1:1", "tolerance": "0.3", "population": "others.csv", "seed": "2", "exactly": "",
+    "budgets": "1:1", "tolerance": "0.3", "file": "own.toml", "missing": "abstain", "seed": "2", "exactly": "",
     "answers": "drawn.parquet", "group_column": "other", "value_column": "other_value", "count_column": "many",
     "site_column": "place", "truth_column": "said", "prediction_column": "truth", "engine": "none",
     "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
@@ -81,8 +81,7 @@ MODES |= {
     "report": {name: typed for name, typed in WITH_TALLY.items() if name != "confusion"},  # which takes long
     "verify": WITH_TALLY,
     "estimate": WITH_TALLY,
-    "simulate": {"devices": f"study.json --population people.csv {COLUMNS}"}
-    | {n: f"{n}.json --population people.csv" for n in OUTCOMES},
+    "simulate": {"devices": f"study.json people.csv {COLUMNS}"} | {n: f"{n}.json people.csv" for n in OUTCOMES},
     "tally": {"devices": "study.json answers.csv"} | {n: f"{n}.json {n}.ndjson" for n in OUTCOMES},
     "terms": {"devices": "study.json"} | {n: f"{n}.json" for n in OUTCOMES},
 }
@@ -133,7 +132,7 @@ def write_files(folder: Path) -> None:
         (folder / f"{name}.ndjson").write_bytes(b"\n".join(one.to_bytes() for one in answers))
         (folder / f"{name}-tally.json").write_bytes(Tally.of(studies[name], answers).to_bytes())
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (folder / "others.csv").write_text(PEOPLE.replace(",100,", ",900,"), encoding="utf-8")
+    (folder / "own.toml").write_text('[table]\nmissing = "leave out"\n', encoding="utf-8")
 
 
 def heeding(goal: Goal, epsilon: Decimal) -> Channel:
