@@ -1243,7 +1243,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "study: sites are promised a gateway that none of them sends through",
         'for field in ("gateway", "epoch", "release"):',
         'for field in ("epoch", "release"):',
-        "test_terms_that_make_no_sense_for_sites_are_refused",
+        "test_no_term_hides_what_is_no_secret",
     ),
     _mutant(
         "options: a tally of sites ignores the engine",

@@ -383,7 +383,7 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
         document = (await desk.get(f"{ONE}/sealed")).json()
         assert document["seal"]["format"] == 1
         assert document["seal"]["sites"] == sorted(listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3])
-        assert document["estimate"]["interval"] == "people"
+        assert document["estimate"]["interval"] == "population"
         changes: list[dict[str, object]] = [{"sites": []}, {"sites": None}, {"format": 3}, {"products": []}]
         for change in changes:
             spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()
