@@ -99,7 +99,7 @@ class Tally:
             BadTally: If it breaks the format.
         """
         document = decode(data, error=BadTally)
-        if "contributors" not in document:
+        if "counts" in document and "contributors" not in document:
             raise BadTally("contributors", "nothing", f"must be given: a tally without {OF_BEFORE}")
         names = ("study", "counts", "contributors", *(["products"] if "products" in document else []))
         study, counts, contributors, *products = members(document, *names, error=BadTally)
