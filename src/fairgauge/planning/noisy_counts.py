@@ -262,7 +262,7 @@ def _(  # noqa: PLR0913 - what a plan takes, of which noisy counts use a part
         progress(name)
         row = planned.row(name, given)
         plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
-    return Plans(names, tuple(plans), whom="sites")
+    return Plans(names, tuple(plans), whom="sites", at_once=True)
 
 
 @dataclass(frozen=True)
