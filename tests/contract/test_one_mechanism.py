@@ -22,6 +22,9 @@ MOST_TYPED = 17
 # protocol with a meaning of its own, and a question in disguise where it is asked for another reason.
 SAID = re.compile(r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b")
 MOST_SAID = 11
+# Functions by the mechanism's type.
+MOST_BY_TYPE = 35
+CONTRIBUTING = ROOT.parents[1] / "CONTRIBUTING.md"
 
 
 def asked(pattern: re.Pattern[str]) -> Counter[str]:
@@ -45,6 +48,14 @@ def test_what_a_mechanism_says_of_itself_is_asked_seldom():
 def test_what_is_typed_is_asked_for_an_outcome_seldom():
     found = asked(TYPED)
     assert found.total() == MOST_TYPED, f"the number may only fall, and then falls here: {found}"
+
+
+def test_the_page_on_the_house_names_everything_that_goes_by_a_mechanism():
+    text = CONTRIBUTING.read_text(encoding="utf-8").partition("### Functions by mechanism")[2].partition("\n## ")[0]
+    said = {f"cli/{name}" if "/" not in name else name for name in re.findall(r"`([a-z_/]+\.py)`", text)}
+    by_type = asked(re.compile(r"^\s*@singledispatch"))
+    assert said == {*by_type, "study/document_format.py", "planning/noisy_counts.py"}
+    assert by_type.total() == MOST_BY_TYPE, "the number may only fall, and then falls here"
 
 
 def test_the_patterns_find_what_was_there():
