@@ -72,6 +72,13 @@ def test_a_folder_that_others_could_move_is_no_place_for_a_ledger(
     assert agent_files.trouble(ledger, 0o660, READ | WRITE) is None
     tmp_path.chmod(0o777)
     assert "must be closed for writing" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    tmp_path.chmod(0o1777)
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE) is None, "as below /tmp"
+    (tmp_path / "agent").chmod(0o1777)
+    beside = "must be closed for writing" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    assert beside == (place != "agent/new/ledger.sqlite3"), "SQLite would take a journal of theirs for its own"
+    assert agent_files.trouble(ledger, 0o660, WRITE) is None
+    (tmp_path / "agent").chmod(0o700)
     tmp_path.chmod(0o700)
     monkeypatch.setattr(os, "geteuid", lambda: 4711)  # the folders are somebody else's now, or root's
     problem = agent_files.trouble(ledger, 0o660, READ | WRITE)
