@@ -316,12 +316,6 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_one_persons_group_does_not_change_how_those_of_others_are_read",
     ),
     _mutant(
-        "silence: a node's log says who lacks a group",
-        'if _is_simulated(): _logger.warning("%s; the group counts',
-        'if True: _logger.warning("%s; the group counts',
-        "test_a_group_that_is_missing_or_not_listed_is_answered_and_not_named",
-    ),
-    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
