@@ -1,7 +1,7 @@
 """The agent's sockets: lines in, lines out, for a few who ask at once, until it is told to stop.
 
-Nobody who connects can hold an agent up: a line must be whole within a time, and so must everything that is said in
-one connection.  Who comes while all places are taken waits until one is free.
+Nobody has a place for long: a line must be whole within a time, and so must everything that is said in one connection.
+Who comes while all places are taken waits until one is free; who takes them all again and again keeps others waiting.
 """
 
 import selectors

@@ -82,7 +82,7 @@ def private_metrics(
 
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply but for plain metrics is
     epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on study and
-    settings alone.
+    settings alone, if the evaluation ends and the study is open by then: the server sees how long it took.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
