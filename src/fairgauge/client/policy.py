@@ -9,8 +9,8 @@ Agent, node of Flower, site of NVFlare and command of a site have the same entri
 
 What is left out of a person's file is not restricted.  Whether a study is refused depends on it and on these entries.
 
-What of a profile or a table does not fit is said here, too, for the owner's own side alone: nothing that leaves a device
-may depend on it.
+What of a profile or a table does not fit is said here, too, for the owner's own side alone: nothing that leaves may
+depend on it.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -12,7 +12,7 @@ from flwr.app import Context, Error, Message
 
 from fairgauge.channel import Channel
 from fairgauge.client import Answer, Limits
-from fairgauge.client.asking import ask_agent
+from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.entries import is_mapping
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
