@@ -335,8 +335,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "agent: who may write to a folder further up may move the ledger away",
-        "dict.fromkeys([*path.absolute().parents, *Path(os.path.realpath(path)).parents])",
-        "[path.parent]",
+        "for folder in place.parents:",
+        "for folder in [place.parent]:",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may put a journal beside the ledger rolls it back",
+        "sticky = folder != place.parent or not forbidden & READ",
+        "sticky = True",
         "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
     ),
     _mutant(

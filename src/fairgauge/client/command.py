@@ -302,7 +302,7 @@ def at_terminal(stdin: TextIO | None) -> bool:
 
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
     """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
-    from fairgauge.client.fitting import misfits
+    from fairgauge.client.policy import misfits
 
     if not request.group and not request.value:
         rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
