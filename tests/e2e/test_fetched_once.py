@@ -1,4 +1,4 @@
-"""A device that hides does not ask for its study again when it sends, and notices a study that is made for it alone.
+"""A device that hides asks for its study once, through the relay, and notices a study that is made for it alone.
 
 Covers: fairgauge.client.load
 """
@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Ledger, Patience, exchange
+from fairgauge.client import Ledger, Patience, exchange, load
 from fairgauge.client.command import main
 from fairgauge.collector.queries import Terms
+from fairgauge.collector.service import Collector
+from fairgauge.study import Study
 from tests.parties import Parties, three_parties
 
 AT_ONCE = Patience(tries=4, first=0, longest=0, timeout=10)
@@ -39,28 +41,81 @@ def heard(parties: Parties, since: int) -> list[str]:
     return [re.findall(r" (\w+ \S+)", line.decode())[0] for line in lines]
 
 
-def test_the_study_is_asked_for_once_and_never_when_the_answer_leaves(
-    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+KEYS, ENVELOPE = "GET /.well-known/ohttp-gateway", "POST /.well-known/ohttp-gateway"
+
+
+def test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device(
+    parties: Parties, tmp_path: Path
 ) -> None:
     ledger, digest = tmp_path / "ledger", parties.study.digest
     typed = [*arguments(parties, ledger, digest), "--ticket", parties.issuer.new_ticket()]
     start = len(parties.parties["collector"].heard)
     assert main(typed, patience=AT_ONCE) == 0
-    first = heard(parties, start)
-    assert [line for line in first if line.startswith("GET")] == [f"GET /studies/{digest}"]
-    assert Ledger(ledger).state(digest) == "pending", "the address that asked is not followed by an envelope"
-    assert "fetched just now, and whoever gave it saw from where" in capsys.readouterr().out
+    assert Ledger(ledger).state(digest) == "delivered"
+    # The relay asks for the key, which is everyone's; then the study, whether it is open, and the answer.
+    assert [line for line in heard(parties, start) if line != KEYS] == [ENVELOPE] * 3
     start = len(parties.parties["collector"].heard)
-    assert main(typed, patience=AT_ONCE) == 0
-    assert Ledger(ledger).state(digest) == "delivered"
-    assert {line.split("?")[0] for line in heard(parties, start)} == {"POST /.well-known/ohttp-gateway"}
+    assert main([*typed, "--again"], patience=AT_ONCE) == 0
+    assert heard(parties, start) == [ENVELOPE], "the study is kept, and the answer is the only thing that leaves"
 
 
-def test_who_wants_it_sent_at_once_says_so(parties: Parties, tmp_path: Path) -> None:
-    ledger, digest = tmp_path / "ledger", parties.study.digest
-    typed = [*arguments(parties, ledger, digest), "--ticket", parties.issuer.new_ticket(), "--now"]
-    assert main(typed, patience=AT_ONCE) == 0
-    assert Ledger(ledger).state(digest) == "delivered"
+def test_an_address_that_is_no_study_of_a_collector_is_not_read_through_a_relay(
+    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = arguments(parties, tmp_path / "ledger", "latest")
+    start = len(parties.parties["collector"].heard)
+    assert main(typed, patience=AT_ONCE) == 2
+    assert "must end in /studies/ and a digest to be read through a relay" in capsys.readouterr().err
+    assert heard(parties, start) == []
+
+
+# ------------------------------------------------------------------------------- where nobody issues tickets
+@pytest.fixture(scope="module")
+def unissued(parties: Parties) -> Study:
+    return published(parties, replace(parties.study, admission="open", issuer=None))
+
+
+def published(parties: Parties, study: Study) -> Study:
+    publishing = parties.collector.publish(study.to_bytes(), Terms(admission="open"))
+    asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
+    return study
+
+
+def test_without_an_issuer_the_digest_is_shown_and_confirmed(
+    parties: Parties, unissued: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = tmp_path / "ledger"
+    typed = arguments(parties, ledger, unissued.digest)
+    assert main(typed, patience=AT_ONCE) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"fairgauge: digest=nothing: must be confirmed: this study has {unissued.digest}. Compare it "
+    )
+    assert said.endswith("Nothing was drawn\n")
+    assert Ledger(ledger).state(unissued.digest) is None
+    assert main([*typed, "--digest", unissued.digest], patience=AT_ONCE) == 0
+    assert Ledger(ledger).state(unissued.digest) == "delivered"
+
+
+def test_a_study_that_the_collector_does_not_name_to_everybody_is_not_answered(
+    parties: Parties,
+    unissued: Study,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It hands a study of their own to one person, and cannot know who of all who ask for the directory that is."""
+    honest = Collector.directory
+
+    async def without_it(self: Collector) -> list[str]:
+        return [digest for digest in await honest(self) if digest != unissued.digest]
+
+    monkeypatch.setattr(Collector, "directory", without_it)
+    ledger = tmp_path / "ledger"
+    typed = [*arguments(parties, ledger, unissued.digest), "--digest", unissued.digest]
+    assert main(typed, patience=AT_ONCE) == 1
+    assert "does not name the study" in capsys.readouterr().err
+    assert Ledger(ledger).state(unissued.digest) is None
 
 
 def test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn(
@@ -89,16 +144,17 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     parties: Parties, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The twins: a device that forgets its study asks right before it sends, and answers a study that names it."""
+    honest = load.load_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
+    monkeypatch.setattr(load, "load_study", lambda source, *, digest, **_: honest(source, digest=digest))
     monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)
     own = replace(parties.study, purpose="For you alone.")
     publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
     typed = [*arguments(parties, ledger, own.digest), "--ticket", parties.issuer.new_ticket()]
-    assert main(typed, patience=AT_ONCE) == 0
     start = len(parties.parties["collector"].heard)
-    assert main([*typed, "--now"], patience=AT_ONCE) == 0
+    assert main(typed, patience=AT_ONCE) == 0
     assert Ledger(ledger).state(own.digest) == "delivered"
     asked = heard(parties, start)
     assert asked[0] == f"GET /studies/{own.digest}", "the address, and then the envelope"
