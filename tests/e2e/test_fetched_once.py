@@ -4,6 +4,7 @@ Covers: fairgauge.client.load
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.study import Study
 from tests.parties import Parties, three_parties
+from tests.vectors.node import needs_node, run_client
 
 AT_ONCE = Patience(tries=4, first=0, longest=0, timeout=10)
 PERSON = ["--group", "female", "--value", "recall=0.83"]
@@ -159,3 +161,94 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     asked = heard(parties, start)
     assert asked[0] == f"GET /studies/{own.digest}", "the address, and then the envelope"
     assert asked[-1].startswith("POST")
+
+
+# ---------------------------------------------------------------------------------------------------- JavaScript
+@needs_node
+def test_javascript_reads_a_study_its_status_and_the_directory_through_the_relay(
+    parties: Parties, unissued: Study, tmp_path: Path
+) -> None:
+    """With an issuer, and without one: the digest must be given, and everybody must be told of it."""
+    missing = replace(unissued, purpose="For you.", epoch=3600)
+    start = len(parties.parties["collector"].heard)
+    found = run_client(
+        tmp_path,
+        f"""
+        const [collector, relay] = {json.dumps([parties.url("collector"), parties.url("relay")])};
+        const [first, second, other] = {json.dumps([parties.study.digest, unissued.digest, missing.digest])};
+        const at = (digest) => `${{collector}}/studies/${{digest}}`;
+        const said = (error) => error.rule ?? error.message;
+        const study = await client.loadStudy(at(first), {{ relay }});
+        const open = await client.loadStudy(at(second), {{ relay, digest: second }});
+        console.log(JSON.stringify([
+          study.digest,
+          open.digest,
+          await client.studyStatus(study, collector, {{ relay }}),
+          await client.studyStatus(study, collector).catch(said),
+          await client.loadStudy(at(second), {{ relay }}).catch(said),
+          await client.loadStudy(`${{collector}}/latest.json`, {{ relay }}).catch(said),
+        ]));
+        """,
+    )
+    assert found[:3] == [parties.study.digest, unissued.digest, {"status": "open", "results": "public"}]
+    assert found[3].startswith("the study has answers sent through a relay")
+    assert found[4].startswith("must be given, once it was compared with what others have")
+    assert found[5].startswith("must end in /studies/ and a digest")
+    assert set(heard(parties, start)) <= {KEYS, ENVELOPE}, "nothing is asked of the collector itself"
+
+
+@needs_node
+def test_javascript_answers_no_study_that_the_collector_does_not_name_to_everybody(
+    parties: Parties, unissued: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(_self: Collector) -> list[str]:
+        return []
+
+    monkeypatch.setattr(Collector, "directory", nothing)
+    found = run_client(
+        tmp_path,
+        f"""
+        const [url, relay, digest] =
+          {json.dumps([parties.url("collector"), parties.url("relay"), unissued.digest])};
+        const told = client.loadStudy(`${{url}}/studies/${{digest}}`, {{ relay, digest }});
+        console.log(JSON.stringify(await told.then(() => "taken", (error) => error.message)));
+        """,
+    )
+    assert "does not name this study to everybody" in found
+
+
+@needs_node
+def test_javascript_waits_for_the_moment_of_the_next_epoch(parties: Parties, unissued: Study, tmp_path: Path) -> None:
+    study = published(parties, replace(unissued, epoch=3600, title="Later"))
+    ending = replace(study, closes="2026-01-01T00:30:00Z")
+    before, start = parties.counts(study), len(parties.parties["collector"].heard)
+    waits, kept, sent, after, moments, late = run_client(
+        tmp_path,
+        f"""
+        const [url, relay] = {json.dumps([parties.url("collector"), parties.url("relay")])};
+        const [text, ending] = {json.dumps([study.to_bytes().decode(), ending.to_bytes().decode()])};
+        const read = (given) => client.parseStudy(new TextEncoder().encode(given));
+        const [study, over] = [await read(text), await read(ending)];
+        const ledger = new client.Ledger();
+        const answer = await ledger.answer(study, {{ group: "female", values: {{ recall: "0.83" }} }});
+        const way = {{ tries: 1, relay, gateway: study.gateway }};
+        const waits = await client.deliver(ledger, answer, url, way).catch((error) => error.message);
+        const {{ moment }} = await ledger.recall(study.digest);
+        const honest = Date.now;
+        const begins = (Math.floor(honest() / 3600000) + 1) * 3600;
+        Date.now = () => 1000 * moment + 1;
+        const sent = await client.deliver(ledger, answer, url, way);
+        Date.now = honest;
+        const after = (await ledger.recall(study.digest)).moment ?? null;
+        const moments = [0, 3599].map((n) => client.nextMoment(3700.5, study, () => n));
+        const late = await (async () => client.nextMoment(Date.parse("2026-01-01T00:10:00Z") / 1000, over))()
+          .catch((error) => error.message);
+        console.log(JSON.stringify([waits, moment - begins, sent, after, moments, late]));
+        """,
+    )
+    assert waits.startswith("the answer waits until 2")
+    assert 0 <= kept < 3600
+    assert (sent, after, moments) == ("accepted", None, [7200, 10799])
+    assert "before that begins; nothing was drawn" in late
+    assert parties.counts(study) == before + 1
+    assert set(heard(parties, start)) == {ENVELOPE}
