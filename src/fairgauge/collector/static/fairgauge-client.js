@@ -1261,6 +1261,10 @@ export function checkAble(study, ticket) {
   if (["tickets", "blind"].includes(study.admission) && ticket === null) {
     throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   }
+  if (study.release && study.admission !== "blind" && (ticket || study.admission === "tickets")) {
+    // A ticket is the answer's id, which salts the leaf of a proof of inclusion, and whoever sent it knows it.
+    throw new CannotAnswer("the study hides answers in a crowd, and who gave out this ticket could read the answer");
+  }
 }
 
 /** Refuse a study before it opens and from when it closes: nobody would count what it costs to answer. */
