@@ -310,10 +310,34 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
+        "silence: one person's missing code changes how everybody's is read",
+        "return text if whole is None else whole[1]",
+        "return text",
+        "test_one_persons_group_does_not_change_how_those_of_others_are_read",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
         "test_no_record_of_a_person_changes_what_a_site_says",
+    ),
+    _mutant(
+        "silence: an agent whose profile is gone does not start",
+        'return [f"the profile {self.profile} cannot be read: {problem.strerror}"]',
+        'raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}")',
+        "test_what_is_no_profile_is_told_to_its_owner_and_the_agent_starts",
+    ),
+    _mutant(
+        "agent: who owns a folder above the ledger may move it away",
+        'if owned and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        'if False and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may write to a folder further up may move the ledger away",
+        "dict.fromkeys([*path.absolute().parents, *Path(os.path.realpath(path)).parents])",
+        "[path.parent]",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
     ),
     _mutant(
         "silence: an agent whose profile is gone gives no answer",
@@ -2138,8 +2162,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "cli: what a file says steers the terminal",
-        ('text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error)) sys.stderr.write(f"fairgauge:'),
-        'text = str(error) sys.stderr.write(f"fairgauge:',
+        'text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(one)) sys.stderr.write(f"fairgauge:',
+        'text = str(one) sys.stderr.write(f"fairgauge:',
         "test_nothing_in_an_error_steers_the_terminal",
     ),
     # -------------------- delivery

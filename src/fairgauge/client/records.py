@@ -1,18 +1,14 @@
 """Read a site's records from a file or a data frame, without repeating any of them in an error."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairgauge.client.entries import entry_text
+from fairgauge.client.entries import name_text
 from fairgauge.client.site import Record
 from fairgauge.client.tables import read_columns
 from fairgauge.errors import CannotAnswer
 from fairgauge.study import NoisyCounts
-
-# A column of whole numbers in which one is missing is often read as one of floats.
-_WHOLE = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ def records_of(site: NoisyCounts, given: Any, columns: Columns | None = None) ->
     rows = zip(*(zip(*(table[name] for name in names), strict=True) for names in (groups, outcome)), strict=True)
     if columns.person is None:
         return ((None, *row) for row in rows)
-    people = map(person_text, table[columns.person])
+    people = map(name_text, table[columns.person])
     # Without a person it has no group either: it is left out where records without one are, and not before.
     nobody = (None,) * len(groups)
     return (
@@ -92,13 +88,3 @@ def some_of(records: Iterable[Record], counts: Callable[[Record], bool], otherwi
     if not found:
         why = "every record lacks a group or an outcome" if any_row else "there is no record"
         raise CannotAnswer(f"{why}, so the answer would be noise alone; nothing was drawn or spent. {otherwise}")
-
-
-def person_text(entry: Any) -> str | None:
-    """Return who a record is about as text; one person is the same text whatever type a table gave it.
-
-    >>> person_text(7.0) == person_text(" 7") == person_text("7.0") == "7"
-    True
-    """
-    text = entry_text(entry)
-    return None if text is None else _WHOLE.sub(r"\1", text)

@@ -61,6 +61,26 @@ def test_limits_that_others_could_raise_are_no_limits(mode: int, tmp_path: Path)
     AgentSettings.load(settings)
 
 
+@pytest.mark.parametrize("place", ["agent/ledger.sqlite3", "link/ledger.sqlite3", "agent/new/ledger.sqlite3"])
+def test_a_folder_that_others_could_move_is_no_place_for_a_ledger(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who can move the ledger away gets another answer for each time that they do."""
+    (tmp_path / "agent").mkdir(0o700)
+    (tmp_path / "link").symlink_to("agent")
+    ledger = tmp_path / place
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE) is None
+    tmp_path.chmod(0o777)
+    assert "must be closed for writing" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)  # the folders are somebody else's now, or root's
+    problem = agent_files.trouble(ledger, 0o660, READ | WRITE)
+    assert (problem is None) == (tmp_path.stat().st_uid == 0)
+    monkeypatch.setattr(Path, "stat", lambda path: facts(0o700, user=4712, group=0))
+    assert "must belong to the user" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE, owned=False) is None, "records may be another program's"
+
+
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o602])
 def test_a_ledger_that_others_could_read_or_change_is_not_used(mode: int, tmp_path: Path) -> None:
     agent = Agent(AgentSettings.load(settle(tmp_path, mode="660")))
