@@ -305,7 +305,7 @@ def test_names_that_cannot_be_told_apart_are_refused_as_python_does(tmp_path: Pa
 
 
 @needs_node
-def test_in_the_crowd_no_ticket_is_the_id_of_an_answer(tmp_path: Path):
+def test_javascript_takes_no_ticket_for_an_id_in_the_crowd(tmp_path: Path):
     release = Release(100, "0.00000001", 50)
     texts = [
         replace(sample_study(), release=release, admission=admission).to_bytes().decode()

@@ -344,7 +344,7 @@ def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
     assert f"{better} randomized-response." in done.out
 
 
-def test_how_many_share_an_epoch_is_said(fairgauge: Run, tmp_path: Path):
+def test_a_plan_says_how_many_share_an_epoch(fairgauge: Run, tmp_path: Path):
     (tmp_path / "study.toml").write_text(
         'title = "Epochs"\nepsilon = 1\nepoch = 60\nopens = "2026-11-01T00:00:00Z"\ncloses = "2026-11-15T00:00:00Z"\n'
         '[[metrics]]\nname = "recall"\nlow = 0\nhigh = 1\n[attribute]\nname = "sex"\ngroups = ["female", "male"]\n'
