@@ -1307,6 +1307,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself",
     ),
     _mutant(
+        "options: a study's file says what only sites heed, and nobody notices",
+        'if name in self.plan: raise InvalidInput(f"plan.{name}", self.plan[name], rule)',
+        "if name in self.plan: continue",
+        "test_a_field_of_the_file_changes_something_or_is_refused_by_its_name[devices]",
+    ),
+    _mutant(
+        "options: a plan in Python ignores the file's design",
+        'asked = {"designs": [self.design]} | asked',
+        "pass",
+        "test_python_plans_a_file_as_the_command_does[devices]",
+    ),
+    _mutant(
+        "options: a device's answer ignores columns of sites",
+        'refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")',
+        'refuse_given(request, ("site", "records", "output", "empty"), "is for studies of sites only")',
+        "test_an_option_that_would_change_nothing_is_refused_by_its_name",
+    ),
+    _mutant(
+        "study: sites are promised a gateway that none of them sends through",
+        'for field in ("gateway", "epoch", "release"):',
+        'for field in ("epoch", "release"):',
+        "test_no_term_hides_what_is_no_secret",
+    ),
+    _mutant(
         "options: a tally of sites ignores the engine",
         'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
         'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',

@@ -1090,6 +1090,18 @@ function checkTerms(study) {
     throw new BadStudy("issuer", issuer.name, "must not be given unless admission is blind");
   }
   if (gateway !== null) checkKey("gateway", gateway);
+  if (study.counts) checkSiteTerms(study);
+}
+
+function checkSiteTerms(study) {
+  if (![null, "tickets"].includes(study.admission)) {
+    const rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others";
+    throw new BadStudy("admission", study.admission, rule);
+  }
+  for (const field of ["gateway", "epoch", "release"]) {
+    if (study[field] === null) continue;
+    throw new BadStudy(field, "something", "must not be given where sites answer: that a site takes part is not hidden");
+  }
 }
 
 const checkProse = (field, value) => checkText(field, value, LONGEST_PROSE);
