@@ -24,10 +24,10 @@ SWEEP_SECONDS = 0.5
 # A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
 # The first of what is read at once is not counted, since it is the network that cuts there.
 MOST_PIECES = 1000
-MOST_HEADERS = 128  # each takes a few microseconds, and more memory than its bytes
+MOST_HEADERS = 64  # each takes a few microseconds, and more memory than its bytes
 REQUEST_BYTES = 4096  # what a request takes in memory beside its address, headers and body
 HEADER_BYTES = 160  # what a header takes beside its own bytes
-COPIES = 3  # of an address: as it came, decoded, and its path
+COPIES = 3  # of an address and headers: as they came, decoded, and in what is made of them
 GONE = "fairgauge.gone"  # in the scope of a request whose sender has left
 
 
@@ -91,7 +91,6 @@ class HurriedProtocol(HttpToolsProtocol):
     crowd: ClassVar[Crowd]
     _header_bytes = 0
     _headers = 0
-    _weight = 0  # of the address and the headers in memory
     _begun_bytes = 0  # that came in since the request began
     _pieces = 0  # of the body, but for those that are not counted
     _body_bytes = 0
@@ -147,28 +146,34 @@ class HurriedProtocol(HttpToolsProtocol):
         self._begun_bytes = self._begun_bytes + len(data) if self._in_headers else len(data)
         self._pieces -= 1
         super().data_received(data)
+        if self._in_headers:
+            self.crowd.received(COPIES * len(data), self.connections)  # type: ignore[arg-type]
         if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
 
     def on_url(self, url: bytes) -> None:
         """Count the address as a header."""
-        self._count_header(len(url), COPIES * len(url))
+        self._header_bytes += len(url)
+        self._check_headers()
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header, also one that follows a body."""
         self._headers += 1
-        self._count_header(len(name) + len(value) + 4, len(name) + len(value) + HEADER_BYTES)
+        self._header_bytes += len(name) + len(value) + 4
+        self._check_headers()
         super().on_header(name, value)
 
-    def _count_header(self, count: int, weight: int) -> None:
-        self._header_bytes += count
-        self._weight += weight
-        self.crowd.received(weight, self.connections)  # type: ignore[arg-type]
+    def _check_headers(self) -> None:
         if self._header_bytes > self.crowd.limits.header_bytes or self._headers > MOST_HEADERS:
             self._refuse_headers()
         if self._refused:
             raise HttpParserError  # which the parser hands on, without a look at what follows
+
+    @property
+    def _weight(self) -> int:
+        """What the request takes in memory whose headers came last, without its body."""
+        return REQUEST_BYTES + COPIES * self._header_bytes + HEADER_BYTES * self._headers
 
     def _refuse_headers(self) -> None:
         if not self._refused:
@@ -203,7 +208,7 @@ class HurriedProtocol(HttpToolsProtocol):
         if self._refused:
             raise HttpParserError
         super().on_message_begin()
-        self._in_headers, self._header_bytes, self._headers, self._weight = True, 0, 0, REQUEST_BYTES
+        self._in_headers, self._header_bytes, self._headers = True, 0, 0
         self._pieces = self._body_bytes = 0
         self._start_clock()
 
@@ -215,7 +220,7 @@ class HurriedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         self._cycles.append(self.cycle)
         self._weights.append(self._weight)
-        self.crowd.received(REQUEST_BYTES, self.connections)  # type: ignore[arg-type]
+        self.crowd.received(self._weight, self.connections)  # type: ignore[arg-type]
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
