@@ -1675,6 +1675,79 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "record: one that became shorter is written on",
+        "if os.fstat(file.fileno()).st_size < self.bytes:",
+        "if os.fstat(file.fileno()).st_size < 0:",
+        "test_a_record_that_became_shorter_while_it_was_used_is_not_written_to",
+    ),
+    _mutant(
+        "record: batches that others released are not learnt",
+        "for batch in range(self.released(study), batches):",
+        "for batch in range(self.released(study), 0):",
+        "test_an_old_record_learns_from_the_store_what_was_let_go",
+    ),
+    _mutant(
+        "verify: a record by a stranger confirms a seal",
+        "elif not given and self._seal is not None and line.key != self._seal.key:",
+        "elif not given and self._seal is not None and line.key == '':",
+        "test_verify_says_whether_a_seal_is_in_the_record",
+    ),
+    _mutant(
+        "storm: a request may have any number of headers",
+        "or self._headers > MOST_HEADERS:",
+        "or self._headers > 100 * MOST_HEADERS:",
+        "test_headers_have_a_largest_number_and_the_rest_is_not_parsed",
+    ),
+    _mutant(
+        "storm: headers are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + self.transport.get_write_buffer_size()",
+        "test_headers_and_addresses_of_all_connections_have_a_largest_size_together",
+    ),
+    _mutant(
+        "storm: responses that nobody reads are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + begun + sum(self._weights)",
+        "test_responses_that_nobody_reads_are_held_bytes",
+    ),
+    _mutant(
+        "storm: a connection that is cut off holds on to its requests",
+        "self._refused = True self._let_go() self.transport.abort()",
+        "self._refused = True self.transport.abort()",
+        "test_what_a_connection_held_is_let_go_when_it_is_cut_off",
+    ),
+    _mutant(
+        "storm: thousands of requests begin in one round of the event loop",
+        "async with self._door: await asyncio.sleep(0)",
+        "async with self._door: pass",
+        "test_requests_begin_one_by_one_and_all_that_is_ready_goes_first",
+        "test_an_answer_does_not_wait_for_a_thousand_other_requests",
+    ),
+    _mutant(
+        "storm: what is the same for everyone is free of charge",
+        'await collector_of(request).turnstile.slow("free", FREE_SECONDS)',
+        "collector_of(request)",
+        "test_nonsense_without_end_is_answered_late_and_good_answers_at_once",
+    ),
+    _mutant(
+        "storm: a request whose sender has left is worked on",
+        "if GONE in scope:",
+        "if GONE in scope and scope is None:",
+        "test_a_request_whose_sender_has_left_is_not_begun",
+    ),
+    _mutant(
+        "storm: listeners beyond the places begin",
+        'self._places = Slots("listeners", collector.config.limits.listeners)',
+        'self._places = Slots("listeners", 10 * collector.config.limits.listeners)',
+        "test_whoever_comes_when_all_places_are_taken_is_told_before_anything_is_sent",
+    ),
+    _mutant(
+        "storm: a change that a kill left half done keeps everyone from looking",
+        'if path.with_name(f"{path.name}-journal").exists(): _undo(path)',
+        'if path.with_name(f"{path.name}-journal").is_dir(): _undo(path)',
+        "test_a_change_that_a_kill_left_half_done_is_undone_by_whoever_looks",
+    ),
+    _mutant(
         "storm: a live page is not told that its connection is gone",
         "cycle.message_event.set() # one that waits for the other side to go, as a live page does, is told",
         "pass # one that waits for the other side to go, as a live page does, is told",
@@ -1694,7 +1767,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a clock that is wrong at the start removes answers",
-        "self._began, self._away = now, now - latest > DAY",
+        "self._began, self._away = now, bool(latest) and now - latest > DAY",
         "self._began, self._away = now, False",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
@@ -2008,8 +2081,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "retention: removes answers though the clock is behind",
-        "if latest > now: log",
-        "if False: log",
+        "if latest > now: return self._wait",
+        "if False: return self._wait",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
     # -------------------- logs
@@ -2440,8 +2513,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "collector: of the bodies on a connection only the last one counts",
-        "return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
-        "return sum(len(cycle.body) for cycle in {last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {last} if cycle is not None)",
         "test_the_bodies_of_all_requests_on_a_connection_are_counted",
     ),
     # -------------------- files
