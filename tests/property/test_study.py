@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import (
     Attribute,
     Comparison,
@@ -23,16 +23,28 @@ from fairgauge.study import (
     NoisyCounts,
     Question,
     Release,
+    Stratum,
     Study,
     counted,
     parse,
 )
+from fairgauge.study.checks import check_name
 from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
 from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_study, two_questions, unlinked_study
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20)
-names = texts.map(str.strip).filter(bool)
+
+
+def is_name(text: str) -> bool:
+    try:
+        check_name("name", text)
+    except BadStudy:
+        return False
+    return True
+
+
+names = texts.map(str.strip).filter(is_name)
 decimals = st.decimals(-1000, 1000, places=3).map(lambda number: f"{number + 0:f}")
 
 
@@ -124,6 +136,7 @@ def full_studies(draw: st.DrawFn) -> Study:
                 "epoch": st.integers(60, 86400),
                 "hourly": st.integers(1, 10**6),
                 "model": st.builds(Model, names, st.none() | names),
+                "stratum": st.builds(Stratum, names, names, parts),
                 "release": st.builds(Release, st.integers(1, 10**6), parts, st.integers(1, 10**6)),
             },
         )
