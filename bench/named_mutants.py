@@ -1619,6 +1619,42 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_means_are_as_far_off_as_a_linear_program_finds",
     ),
     _mutant(
+        "strata: they are weighed by how many answered",
+        "weights = np.array([float(part.stratum.share) for part in parts])",
+        "weights = answers / answers.sum()",
+        "test_strata_are_weighed_by_the_people_and_not_by_the_answers",
+    ),
+    _mutant(
+        "strata: all have the degrees of freedom of one",
+        "limit = float(chi2.isf(alpha, len(readers)))",
+        "limit = float(chi2.isf(alpha, 1))",
+        "test_an_interval_is_as_wide_as_chi_square_says",
+    ),
+    _mutant(
+        "strata: one that is missing is not noticed",
+        "if total != 1:",
+        "if total > 1:",
+        "test_what_are_no_strata_of_the_same_people_is_refused",
+    ),
+    _mutant(
+        "strata: one whose answers tell nothing has no gap",
+        "except CannotEstimate: return Interval(0.0, -2.0, 2.0)",
+        "except CannotEstimate: return Interval(0.0, 0.0, 0.0)",
+        "test_a_stratum_whose_answers_tell_nothing_leaves_its_whole_range_open",
+    ),
+    _mutant(
+        "strata: forged counts have a part in the sum",
+        "if all(each.fit is None or each.fit >= IMPOSSIBLE for each in alone):",
+        "if all(each.fit is None or each.fit >= 0 for each in alone):",
+        "test_counts_that_honest_answers_do_not_give_have_no_part_in_a_sum",
+    ),
+    _mutant(
+        "strata: forgers answer in all of them alike",
+        "{}, part=reader.answers / total)",
+        "{}, part=1.0)",
+        "test_forgers_do_most_in_the_stratum_that_weighs_most_for_its_answers",
+    ),
+    _mutant(
         "estimate: an impossible tally has a verdict",
         "if fit < IMPOSSIBLE:",
         "if fit < 0:",
