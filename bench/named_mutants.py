@@ -2983,4 +2983,23 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not same:",
         "test_what_it_cannot_read_is_refused",
     ),
+    # -------------------- the front door
+    _mutant(
+        "front door: running numbers are taken for a metric where there are many",
+        "self.differing = len(self.labels) / max(self.known, 1)",
+        "self.differing = 0.0",
+        "test_running_numbers_are_no_metric_however_many_there_are",
+    ),
+    _mutant(
+        "front door: a label that few have enters a study's file",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= least}",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= 1}",
+        "test_nothing_that_is_about_few_people_enters_the_file",
+    ),
+    _mutant(
+        "front door: a spelling that one person has enters a study's file",
+        "spelled = {(text.casefold(), group): text for group, same in found.items() for text in reversed(same)}",
+        "spelled = {(text, group): text for group, same in found.items() for text in reversed(same)}",
+        "test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down",
+    ),
 )

@@ -152,7 +152,7 @@ def plan(
     asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
-        "error": None if error is None else as_number("error", error),
+        "error": error if error is None or isinstance(error, dict) else as_number("error", error),
     }
     _check_plot(plot, count)
     aim = read_aim(clients, crowd_epsilon, {"delta": wanted.delta, "local_limit": wanted.local_limit}, dash="-")

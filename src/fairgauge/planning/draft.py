@@ -520,8 +520,10 @@ def _labels(given: object, attribute: Attribute | None) -> dict[str, str]:
         if attribute is not None and meant != "" and meant not in attribute.groups:
             rule = f'must be one of {", ".join(attribute.groups)}, or "" for what counts as missing'
             raise BadStudy(str(label), named(meant), rule)
-        if attribute is None and (label == EVERY_OTHER or (meant != "" and exact(meant) is None)):
-            raise BadStudy(str(label), named(meant), 'must be a number, or "" for what counts as missing')
+        other = label == EVERY_OTHER  # a metric's other texts can only be missing: one number for all would be made up
+        if attribute is None and meant != "" and (other or exact(meant) is None):
+            rule = 'must be "": every other text is missing' if other else 'must be a number, or "" for what is missing'
+            raise BadStudy(str(label), named(meant), rule)
     return {
         str(label): meant if isinstance(meant, str) else plain(read_decimal("", str(meant)))
         for label, meant in given.items()
