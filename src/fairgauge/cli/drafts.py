@@ -136,9 +136,13 @@ class Wanted:
         """Return it with an error to plan for, where a file names an epsilon and nobody a number of clients."""
         if file is None or self.epsilon is None or (self.clients, self.error) != (None, None) or not draft.metrics:
             return self
-        error = 2 * draft.metrics[0].scale * float(draft.terms.get("aim", _USUAL_PART))
-        said = f"Reckoned for an error of ±{error:.4g}; --clients or --error says otherwise, or planned in the file."
-        return replace(self, error=f"{error:.12g}", said=said)
+        part = float(draft.terms.get("aim", _USUAL_PART))
+        errors = {metric.name: float(f"{2 * metric.scale * part:.12g}") for metric in draft.metrics}
+        alike = len(set(errors.values())) == 1
+        told = "" if alike else ", ".join(f"{name} ±{error:.4g}" for name, error in errors.items())
+        wanted = f"an error of ±{errors[draft.metrics[0].name]:.4g}" if alike else f"errors of {told}"
+        said = f"Reckoned for {wanted}; --clients or --error says otherwise, or planned in the file."
+        return replace(self, error=f"{errors[draft.metrics[0].name]:.12g}" if alike else errors, said=said)
 
 
 def usual_metric(file: Path | None, outcome: str | None) -> list[str]:

@@ -90,6 +90,12 @@ class Standing(Exact, frozen=True):
     results: Literal["readers", "public"]
 
 
+class Directory(Exact, frozen=True):
+    """The studies that have their answers sent through a relay and are not over, sorted."""
+
+    studies: list[Digest]
+
+
 class Listing(Exact, frozen=True):
     """The studies of a collector."""
 

@@ -19,7 +19,7 @@ from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.planning.attribute_input import CELLS, MARGINS, read_comparisons, read_shares
 from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
-from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Study
+from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Stratum, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.checks import at, named
 from fairgauge.study.numbers import Number, as_count, as_epsilon, exact, plain, read_decimal
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _TERMS = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim", "admission",
-    "gateway", "epoch", "hourly", "order", "model", "issuer",
+    "gateway", "epoch", "hourly", "order", "model", "stratum", "issuer",
 )  # fmt: skip
 
 
@@ -446,6 +446,8 @@ def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = _moment(value)
         elif name == "model":
             found[name] = _of_table(name, value, Model)
+        elif name == "stratum":
+            found[name] = _of_table(name, value, Stratum)
         elif name == "issuer":
             found[name] = _of_table(name, value, Issuer)
         else:
@@ -518,8 +520,10 @@ def _labels(given: object, attribute: Attribute | None) -> dict[str, str]:
         if attribute is not None and meant != "" and meant not in attribute.groups:
             rule = f'must be one of {", ".join(attribute.groups)}, or "" for what counts as missing'
             raise BadStudy(str(label), named(meant), rule)
-        if attribute is None and (label == EVERY_OTHER or (meant != "" and exact(meant) is None)):
-            raise BadStudy(str(label), named(meant), 'must be a number, or "" for what counts as missing')
+        other = label == EVERY_OTHER  # a metric's other texts can only be missing: one number for all would be made up
+        if attribute is None and meant != "" and (other or exact(meant) is None):
+            rule = 'must be "": every other text is missing' if other else 'must be a number, or "" for what is missing'
+            raise BadStudy(str(label), named(meant), rule)
     return {
         str(label): meant if isinstance(meant, str) else plain(read_decimal("", str(meant)))
         for label, meant in given.items()

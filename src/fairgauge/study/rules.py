@@ -7,7 +7,7 @@ from fairgauge.errors import BadStudy
 from fairgauge.study.checks import check_integer, check_is, check_language, check_moment, check_prose, check_text
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.question import Question, answered_together, counted
-from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, check_key
+from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, Stratum, check_key
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -80,7 +80,7 @@ def check_terms(study: "Study") -> None:
             check_integer(field, getattr(study, field), least=least, most=most)
     if study.aim is not None and not 0 < Fraction(study.aim) < 1:
         raise BadStudy("aim", study.aim, "must be above 0 and below 1")
-    for field, kind in (("model", Model), ("issuer", Issuer), ("release", Release)):
+    for field, kind in (("model", Model), ("stratum", Stratum), ("issuer", Issuer), ("release", Release)):
         if getattr(study, field) is not None:
             check_is(field, getattr(study, field), kind)
     if study.order is not None and study.order != WAVES:
