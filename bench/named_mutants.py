@@ -2476,7 +2476,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "tally: fields that nobody knows are passed over",
         "if name not in names: raise error(name, value",
         "if False: raise error(name, value",
-        "test_bad_documents_are_refused",
+        "test_bad_tallies_are_refused",
     ),
     _mutant(
         "study: a number with a fraction is read",
