@@ -1966,8 +1966,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "sites: the noise of cells is half of what it is",
-        "found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)",
-        "found += cells / 2 * noise.log_transform((weight - self.rate[:, None]) * turned)",
+        "logs = logs + cells * noise.log_transform(",
+        "logs = logs + cells / 2 * noise.log_transform(",
         "test_no_tail_is_larger_than_its_bound",
     ),
     _mutant(
