@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
+import fairgauge.client.fitting
 import fairgauge.client.load
 import fairgauge.client.records
 import fairgauge.client.site_command

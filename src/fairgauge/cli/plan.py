@@ -19,6 +19,7 @@ from fairgauge.cli.modes import check_plan
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import show_plan
+from fairgauge.client.moments import sharing_of
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
@@ -178,6 +179,10 @@ def plan(
         show_as(form, plans.to_dict(), _rows(zip(plans.metrics, plans, strict=True)))
     else:
         _show(asked_of, plans)
+        answers = count if plans.solved_for != "clients" or plans.enough is None else int(plans.enough)
+        said, enough = sharing_of(answers, *(draft.terms.get(name) for name in ("epoch", "opens", "closes")))
+        if said:
+            (out if enough else err).print(said)
         if made is not None and made.release is not None:
             batch, draws = made.release.batch, made.release.draws
             told = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"

@@ -31,6 +31,8 @@ def relay_of(request: "Request", study: "Study") -> "Relay | None":
 def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") -> str | None:
     """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
     ticket, relay, patience = how
+    if study.gateway is not None and study.admission != "blind":
+        _check_everybodys(study, request, relay, patience)
     if request.send is not None:
         from fairgauge.client.delivery import check_open
 
@@ -44,6 +46,24 @@ def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") ->
     from fairgauge.passes import answer_id
 
     return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
+
+
+def _check_everybodys(study: "Study", request: "Request", relay: "Relay | None", patience: "Patience | None") -> None:
+    """Refuse a study that may have been made for this device alone: its digest would tell whose the answer is.
+
+    Where there is an issuer, it says for which study it signs.  Without one, people say by its digest that they were
+    all given the same, and the collector must name it to whoever asks through the relay, not knowing who that is.
+    """
+    if request.digest is None:
+        rule = (
+            f"must be confirmed: this study has {study.digest}. Compare it with what others were given, and add "
+            "--digest; one that is made for you alone would tell whose answer it is. Nothing was drawn"
+        )
+        raise InvalidInput("digest", "nothing", rule)
+    if relay is not None and request.send is not None:
+        from fairgauge.client.delivery import check_listed
+
+        check_listed(study.digest, request.send, relay=relay, patience=patience)
 
 
 def hand_over(ledger: "Ledger", answer: "Answer", request: "Request", how: "Way") -> None:

@@ -145,8 +145,9 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask,
         table = (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).content
         kept = list(Export(lambda: io.BytesIO(table), STUDY))
         assert kept == [(bytes.fromhex(one.id), to_text(one.payload)) for one in by_id]
-        (tmp_path / "export.parquet").write_bytes(table)
-        assert from_site_files(STUDY, [tmp_path]) == Tally.of(STUDY, by_id)
+        export = tmp_path / "export.parquet"
+        export.write_bytes(table)
+        assert from_site_files(STUDY, [export]) == Tally.of(STUDY, by_id)
         shown = await page(desk)
         assert f"{ONE}/tally" in shown
         assert "The model's score is between" in shown
