@@ -12,7 +12,7 @@ crowd's epsilon; the collector sees symbols, and no address that it could tie on
 Each attack is played again with its defence switched off, and succeeds then.  ``FAIRGAUGE_GAMES`` says how often;
 ``make attacks`` plays 500.
 
-Covers: fairgauge.client.relaying
+Covers: fairgauge.client.relay_client
 """
 
 import json
