@@ -854,6 +854,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_javascript_waits_for_the_moment_of_the_next_epoch",
     ),
     _mutant(
+        "javascript: few draws promise what many do",
+        "const [n, d] = [tn * ((rows[x][j] << BITS) - factor * rows[y][j]), (td * weight) << BITS];",
+        "const [n, d] = [tn * ((rows[x][j] << BITS) - 2n * factor * rows[y][j]), (td * weight) << BITS];",
+        "test_a_certificate_at_a_large_t_is_the_one_of_python",
+    ),
+    _mutant(
         "javascript: whoever gave out a ticket reads the answer in a proof",
         'if (study.release && study.admission !== "blind" && (ticket || study.admission === "tickets")) {',
         "if (false) {",
