@@ -1717,6 +1717,12 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "verify: numbers without the seal that the record has of their study pass",
+        'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
+        'outcome: Outcome = "open"',
+        "test_verify_says_whether_a_seal_is_in_the_record",
+    ),
+    _mutant(
         "record: one that became shorter is written on",
         "if os.fstat(file.fileno()).st_size < self.bytes:",
         "if os.fstat(file.fileno()).st_size < 0:",
