@@ -310,10 +310,40 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_but_what_was_drawn_tells_people_apart[device]",
     ),
     _mutant(
+        "silence: one person's missing code changes how everybody's is read",
+        "return text if whole is None else whole[1]",
+        "return text",
+        "test_one_persons_group_does_not_change_how_those_of_others_are_read",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
         "test_no_record_of_a_person_changes_what_a_site_says",
+    ),
+    _mutant(
+        "silence: an agent whose profile is gone does not start",
+        'return [f"the profile {self.profile} cannot be read: {problem.strerror}"]',
+        'raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}")',
+        "test_what_is_no_profile_is_told_to_its_owner_and_the_agent_starts",
+    ),
+    _mutant(
+        "agent: who owns a folder above the ledger may move it away",
+        'if owned and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        'if False and found.st_uid not in (0, os.geteuid()): return f"the folder',
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may write to a folder further up may move the ledger away",
+        "for folder in place.parents:",
+        "for folder in [place.parent]:",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may put a journal beside the ledger rolls it back",
+        "sticky = folder != place.parent or not forbidden & READ",
+        "sticky = True",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
     ),
     _mutant(
         "silence: an agent whose profile is gone gives no answer",
@@ -739,16 +769,95 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- hiding
     _mutant(
-        "hiding: the collector is asked for the study again when the answer leaves",
+        "hiding: the study is asked for again when the answer leaves",
         "if kept is not None: return load_study(kept,",
         "if False: return load_study(kept,",
-        "test_the_study_is_asked_for_once_and_never_when_the_answer_leaves",
+        "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
     ),
     _mutant(
-        "hiding: an answer follows at once on the address that asked for its study",
-        "waits = waits or (told_where and moment is None)",
-        "waits = waits or False",
-        "test_the_study_is_asked_for_once_and_never_when_the_answer_leaves",
+        "hiding: the collector sees who reads its study",
+        "study = load_study(request.study, digest=request.digest, relay=request.relay)",
+        "study = load_study(request.study, digest=request.digest)",
+        "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
+    ),
+    _mutant(
+        "hiding: a study without an issuer need not be everybody's",
+        'if study.gateway is not None and study.admission != "blind": _check_everybodys(',
+        "if False: _check_everybodys(",
+        "test_without_an_issuer_the_digest_is_shown_and_confirmed",
+    ),
+    _mutant(
+        "hiding: a study that the collector does not name to everybody is answered",
+        "if study not in listed:",
+        "if False:",
+        "test_a_study_that_the_collector_does_not_name_to_everybody_is_not_answered",
+    ),
+    _mutant(
+        "hiding: whoever gave out a ticket reads the answer in a proof",
+        'if study.release is not None and study.admission != "blind" and ticket is not None:',
+        "if False:",
+        "test_in_the_crowd_no_ticket_is_the_id_of_an_answer",
+    ),
+    _mutant(
+        "hiding: the directory leaves out a study",
+        "return sorted([one.digest for one in running if (await self.entry(one.digest)).hidden])",
+        "return sorted([one.digest for one in running if not (await self.entry(one.digest)).hidden])",
+        "test_a_study_and_the_directory_come_in_envelopes_padded_to_a_power_of_two",
+    ),
+    _mutant(
+        "hiding: a reply that tells a problem has a size of its own",
+        "if size > SIZE and self.status != _FINE:",
+        "if False:",
+        "test_a_response_that_is_too_long_loses_its_body",
+    ),
+    _mutant(
+        "hiding: the length of a study is told to the relay",
+        "size = max(SIZE, 1 << (len(write_response(message)) - 1).bit_length())",
+        "size = max(SIZE, len(write_response(message)))",
+        "test_a_study_and_the_directory_come_in_envelopes_padded_to_a_power_of_two",
+    ),
+    _mutant(
+        "hiding: the relay asks for the gateway's key in each device's name",
+        "if self._keys is None or now - self._keys[0] > KEYS_SECONDS:",
+        "if True:",
+        "test_the_gateways_key_is_handed_to_everyone_and_asked_for_once",
+    ),
+    _mutant(
+        "hiding: how few share an epoch is not said",
+        "if others >= ENOUGH_TOGETHER:",
+        "if others >= 0:",
+        "test_how_many_share_an_epoch_is_said",
+        "test_a_plan_says_how_many_share_an_epoch",
+    ),
+    _mutant(
+        "javascript: the status of a hidden study is asked straight",
+        "if (gateway && relay === null && !straight) throw needsRelay();",
+        "",
+        "test_javascript_reads_a_study_its_status_and_the_directory_through_the_relay",
+    ),
+    _mutant(
+        "javascript: a study of one's own is answered",
+        "if (Array.isArray(studies) && studies.includes(found)) return;",
+        "if (Array.isArray(studies)) return;",
+        "test_javascript_answers_no_study_that_the_collector_does_not_name_to_everybody",
+    ),
+    _mutant(
+        "javascript: an answer does not wait for its moment",
+        "if (kept?.moment && Date.now() < 1000 * kept.moment) {",
+        "if (false) {",
+        "test_javascript_waits_for_the_moment_of_the_next_epoch",
+    ),
+    _mutant(
+        "javascript: an answer is sent in the epoch in which it is drawn",
+        "const begins = (Math.floor(now / length) + 1) * length;",
+        "const begins = Math.floor(now / length) * length;",
+        "test_javascript_waits_for_the_moment_of_the_next_epoch",
+    ),
+    _mutant(
+        "javascript: whoever gave out a ticket reads the answer in a proof",
+        'if (study.release && study.admission !== "blind" && (ticket || study.admission === "tickets")) {',
+        "if (false) {",
+        "test_javascript_takes_no_ticket_for_an_id_in_the_crowd",
     ),
     _mutant(
         "hiding: a study that its issuer does not name is answered",
@@ -1198,6 +1307,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself",
     ),
     _mutant(
+        "options: a study's file says what only sites heed, and nobody notices",
+        'if name in self.plan: raise InvalidInput(f"plan.{name}", self.plan[name], rule)',
+        "if name in self.plan: continue",
+        "test_a_field_of_the_file_changes_something_or_is_refused_by_its_name[devices]",
+    ),
+    _mutant(
+        "options: a plan in Python ignores the file's design",
+        'asked = {"designs": [self.design]} | asked',
+        "pass",
+        "test_python_plans_a_file_as_the_command_does[devices]",
+    ),
+    _mutant(
+        "options: a device's answer ignores columns of sites",
+        'refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")',
+        'refuse_given(request, ("site", "records", "output", "empty"), "is for studies of sites only")',
+        "test_an_option_that_would_change_nothing_is_refused_by_its_name",
+    ),
+    _mutant(
+        "study: sites are promised a gateway that none of them sends through",
+        'for field in ("gateway", "epoch", "release"):',
+        'for field in ("epoch", "release"):',
+        "test_no_term_hides_what_is_no_secret",
+    ),
+    _mutant(
         "options: a tally of sites ignores the engine",
         'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
         'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
@@ -1578,6 +1711,79 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "record: one that became shorter is written on",
+        "if os.fstat(file.fileno()).st_size < self.bytes:",
+        "if os.fstat(file.fileno()).st_size < 0:",
+        "test_a_record_that_became_shorter_while_it_was_used_is_not_written_to",
+    ),
+    _mutant(
+        "record: batches that others released are not learnt",
+        "for batch in range(self.released(study), batches):",
+        "for batch in range(self.released(study), 0):",
+        "test_an_old_record_learns_from_the_store_what_was_let_go",
+    ),
+    _mutant(
+        "verify: a record by a stranger confirms a seal",
+        "elif not given and self._seal is not None and line.key != self._seal.key:",
+        "elif not given and self._seal is not None and line.key == '':",
+        "test_verify_says_whether_a_seal_is_in_the_record",
+    ),
+    _mutant(
+        "storm: a request may have any number of headers",
+        "or self._headers > MOST_HEADERS:",
+        "or self._headers > 100 * MOST_HEADERS:",
+        "test_headers_have_a_largest_number_and_the_rest_is_not_parsed",
+    ),
+    _mutant(
+        "storm: headers are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + self.transport.get_write_buffer_size()",
+        "test_headers_and_addresses_of_all_connections_have_a_largest_size_together",
+    ),
+    _mutant(
+        "storm: responses that nobody reads are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + begun + sum(self._weights)",
+        "test_responses_that_nobody_reads_are_held_bytes",
+    ),
+    _mutant(
+        "storm: a connection that is cut off holds on to its requests",
+        "self._refused = True self._let_go() self.transport.abort()",
+        "self._refused = True self.transport.abort()",
+        "test_what_a_connection_held_is_let_go_when_it_is_cut_off",
+    ),
+    _mutant(
+        "storm: thousands of requests begin in one round of the event loop",
+        "async with self._door: await asyncio.sleep(0)",
+        "async with self._door: pass",
+        "test_requests_begin_one_by_one_and_all_that_is_ready_goes_first",
+        "test_an_answer_does_not_wait_for_a_thousand_other_requests",
+    ),
+    _mutant(
+        "storm: what is the same for everyone is free of charge",
+        'await collector_of(request).turnstile.slow("free", FREE_SECONDS)',
+        "collector_of(request)",
+        "test_nonsense_without_end_is_answered_late_and_good_answers_at_once",
+    ),
+    _mutant(
+        "storm: a request whose sender has left is worked on",
+        "if GONE in scope:",
+        "if GONE in scope and scope is None:",
+        "test_a_request_whose_sender_has_left_is_not_begun",
+    ),
+    _mutant(
+        "storm: listeners beyond the places begin",
+        'self._places = Slots("listeners", collector.config.limits.listeners)',
+        'self._places = Slots("listeners", 10 * collector.config.limits.listeners)',
+        "test_whoever_comes_when_all_places_are_taken_is_told_before_anything_is_sent",
+    ),
+    _mutant(
+        "storm: a change that a kill left half done keeps everyone from looking",
+        'if path.with_name(f"{path.name}-journal").exists(): _undo(path)',
+        'if path.with_name(f"{path.name}-journal").is_dir(): _undo(path)',
+        "test_a_change_that_a_kill_left_half_done_is_undone_by_whoever_looks",
+    ),
+    _mutant(
         "storm: a live page is not told that its connection is gone",
         "cycle.message_event.set() # one that waits for the other side to go, as a live page does, is told",
         "pass # one that waits for the other side to go, as a live page does, is told",
@@ -1597,7 +1803,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a clock that is wrong at the start removes answers",
-        "self._began, self._away = now, now - latest > DAY",
+        "self._began, self._away = now, bool(latest) and now - latest > DAY",
         "self._began, self._away = now, False",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
@@ -1911,8 +2117,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "retention: removes answers though the clock is behind",
-        "if latest > now: log",
-        "if False: log",
+        "if latest > now: return self._wait",
+        "if False: return self._wait",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
     # -------------------- logs
@@ -2174,8 +2380,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "cli: what a file says steers the terminal",
-        ('text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error)) sys.stderr.write(f"fairgauge:'),
-        'text = str(error) sys.stderr.write(f"fairgauge:',
+        'text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(one)) sys.stderr.write(f"fairgauge:',
+        'text = str(one) sys.stderr.write(f"fairgauge:',
         "test_nothing_in_an_error_steers_the_terminal",
     ),
     # -------------------- delivery
@@ -2343,8 +2549,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "collector: of the bodies on a connection only the last one counts",
-        "return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
-        "return sum(len(cycle.body) for cycle in {last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {last} if cycle is not None)",
         "test_the_bodies_of_all_requests_on_a_connection_are_counted",
     ),
     # -------------------- files
@@ -2776,5 +2982,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not same or np.abs(table - law).max() > _SAME:",
         "if not same:",
         "test_what_it_cannot_read_is_refused",
+    ),
+    # -------------------- the front door
+    _mutant(
+        "front door: running numbers are taken for a metric where there are many",
+        "self.differing = len(self.labels) / max(self.known, 1)",
+        "self.differing = 0.0",
+        "test_running_numbers_are_no_metric_however_many_there_are",
+    ),
+    _mutant(
+        "front door: a label that few have enters a study's file",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= least}",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= 1}",
+        "test_nothing_that_is_about_few_people_enters_the_file",
+    ),
+    _mutant(
+        "front door: a spelling that one person has enters a study's file",
+        "spelled = {(text.casefold(), group): text for group, same in found.items() for text in reversed(same)}",
+        "spelled = {(text, group): text for group, same in found.items() for text in reversed(same)}",
+        "test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down",
     ),
 )

@@ -28,10 +28,11 @@ PUBLIC_NAMES = [
     "design",
     "errors",
     "estimate",
+    "new",
     "plan",
     "simulate",
 ]
-VERBS = ["answer", "design", "estimate", "plan", "simulate"]
+VERBS = ["answer", "design", "estimate", "new", "plan", "simulate"]
 ROOMS = [
     "audit",
     "channel",

@@ -23,12 +23,11 @@ from fairgauge.study import (
     NoisyCounts,
     Question,
     Release,
-    Stratum,
     Study,
     counted,
     parse,
 )
-from fairgauge.study.checks import check_name
+from fairgauge.study.checks import check_name, looks_of
 from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
 from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_study, two_questions, unlinked_study
@@ -36,15 +35,14 @@ from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_s
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20)
 
 
-def is_name(text: str) -> bool:
-    try:
+def _is_name(text: str) -> bool:
+    with suppress(BadStudy):
         check_name("name", text)
-    except BadStudy:
-        return False
-    return True
+        return True
+    return False
 
 
-names = texts.map(str.strip).filter(is_name)
+names = texts.map(str.strip).filter(_is_name)
 decimals = st.decimals(-1000, 1000, places=3).map(lambda number: f"{number + 0:f}")
 
 
@@ -57,7 +55,7 @@ def metrics(draw: st.DrawFn) -> Metric:
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     channel = draw(channels(fewest_groups=2))
-    groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique=True))
+    groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique_by=looks_of))
     parts = draw(st.lists(st.integers(1, 99), min_size=channel.groups - 1, max_size=channel.groups - 1))
     shares = tuple(f"{Decimal(part) / 1000:f}" for part in [*parts, 1000 - sum(parts)])
     stated: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares, "answering": "alike"}]))
@@ -89,7 +87,7 @@ languages = st.from_regex(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?",
 @st.composite
 def attributes(draw: st.DrawFn) -> Attribute:
     sizes = draw(st.lists(st.integers(2, 4), min_size=1, max_size=2))
-    called = draw(st.lists(names, min_size=3, max_size=3, unique=True))
+    called = draw(st.lists(names, min_size=3, max_size=3, unique_by=looks_of))
     factors = [Attribute(called[k], [f"{k}{j}" for j in range(size)]) for k, size in enumerate(sizes)]
     found = factors[0] if len(factors) == 1 else Attribute.crossed(*factors, name=called[-1])
     many = len(found.groups)
@@ -109,7 +107,7 @@ def attributes(draw: st.DrawFn) -> Attribute:
 def full_studies(draw: st.DrawFn) -> Study:
     """Studies that say more: of their terms, their attributes and their metrics, in several languages."""
     attribute = draw(attributes())
-    called = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+    called = draw(st.lists(names, min_size=2, max_size=2, unique_by=looks_of))
     asked = [replace(draw(metrics()), name=name, help=draw(st.none() | names)) for name in called]
     levels = draw(st.lists(st.sampled_from([THREE_LEVELS, THREE_LEVELS[::2]]), min_size=1, max_size=2))
     channel = sample_joint_channel(groups=len(attribute.groups), levels=tuple(levels))
@@ -136,7 +134,6 @@ def full_studies(draw: st.DrawFn) -> Study:
                 "epoch": st.integers(60, 86400),
                 "hourly": st.integers(1, 10**6),
                 "model": st.builds(Model, names, st.none() | names),
-                "stratum": st.builds(Stratum, names, names, parts),
                 "release": st.builds(Release, st.integers(1, 10**6), parts, st.integers(1, 10**6)),
             },
         )

@@ -255,6 +255,10 @@ def _other_documents() -> Iterator[tuple[str, str]]:
         (json.loads(levels), "tables", [{"outcome": "levels"}]),
         (json.loads(levels), "tables", json.loads(levels)["tables"] * 2),
         (json.loads(levels), "tables", []),
+        (json.loads(levels), "admission", "open"),
+        (json.loads(levels), "gateway", "AQAgMTIz"),
+        (json.loads(levels), "epoch", 86400),
+        (json.loads(levels), "release", {"batch": 100, "delta": "0.00000001", "draws": 20}),
     ]:
         kept = dict(part)
         part[field] = value

@@ -90,7 +90,7 @@ _PLAN = (
 )  # fmt: skip
 _TABLE = (
     ("columns", '{ sex = "gender" }', "The column of each attribute and metric whose name it has not itself."),
-    ("labels", '{ sex = { F = "female", M = "male" } }', 'What labels mean: a group, "" for missing, and "*" for every label that is not listed; for a metric, the number that a text stands for.'),
+    ("labels", '{ sex = { F = "female", M = "male" } }', 'What labels mean: a group, "" for missing, and "*" for every label that is not listed; for a metric, the number that a text stands for, and "*" for every text that is no number.'),
     ("missing", '"leave out"', 'What becomes of people who lack a group or a value: "leave out", or "abstain" where the study lets them.'),
     ("count", '"n"', "The column that says how many people a row stands for; count if there is one, else each row is one person."),
 )  # fmt: skip

@@ -219,6 +219,11 @@ class Study:
         return max(question.mechanism.epsilon for question in self.questions)
 
     @property
+    def drawn_for_each(self) -> float:
+        """How many secret draws there are for each answer."""
+        return 0.0 if self.release is None else self.release.draws / self.release.batch
+
+    @property
     def symbols(self) -> int:
         """How many numbers answers add to: one for each symbol, or for each count of a site."""
         return self.offsets[-1]

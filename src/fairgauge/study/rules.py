@@ -86,6 +86,19 @@ def check_terms(study: "Study") -> None:
     if study.order is not None and study.order != WAVES:
         raise BadStudy("order", study.order, f"must be {WAVES}, or left out")
     _check_admission(study)
+    if study.mechanism.contributors_known:
+        _check_known(study)
+
+
+def _check_known(study: "Study") -> None:
+    """Refuse terms that would be kept by nobody where it is no secret who contributes."""
+    if study.admission not in (None, "tickets"):
+        rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
+        raise BadStudy("admission", study.admission, rule)
+    for field in ("gateway", "epoch", "release"):
+        if getattr(study, field) is not None:
+            rule = "must not be given where sites answer: that a site takes part is not hidden"
+            raise BadStudy(field, "something", rule)
 
 
 def _check_admission(study: "Study") -> None:

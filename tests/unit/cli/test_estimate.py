@@ -260,7 +260,7 @@ def test_means_that_contradict_the_gap_are_withheld_wherever_they_would_stand(fa
     groups = ("--attribute", "sex", "--group", "female=0.5", "--group", "male=0.5", "--answering", "alike")
     asked = ("--metric", "recall:0:1", "--epsilon", 4, "--expect", 0.89, "--design", "centred")
     assert fairgauge("design", "--title", "T", *groups, *asked, "-o", "study.json").status == 0
-    drawn = ("--population", "people.csv", "--seed", 1, "-o", "tally.json")
+    drawn = ("people.csv", "--seed", 1, "-o", "tally.json")
     assert fairgauge("simulate", "study.json", *drawn).status == 0
     files = (elsewhere / "study.json", elsewhere / "tally.json")
     asked_for, counts = Study.load(files[0]), Tally.load(files[1])
