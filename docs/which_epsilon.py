@@ -3,7 +3,6 @@
 With ``--costs`` it prints the table of which-epsilon.md that says what the defaults cost together, instead.
 """
 
-import math
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -29,7 +28,7 @@ LIMITS = {
 }  # fmt: skip
 DEVIATIONS = 2.5758
 # To which part of the width people are found.
-CLOSE = 0.003
+CLOSE, STEPS = 0.003, 8
 CLIENTS = {10_000: "10,000", 200_000: "200,000", 1_000_000: "a million"}
 
 
@@ -62,13 +61,15 @@ def people(goal: Goal, epsilon: str, *, draws: bool = False) -> float:
 
     With draws, all are one batch that has as many secret draws as is usual.
     """
-    wanted, found, ratio = 2 * GOOD, 10_000.0, math.inf
-    while abs(ratio - 1) > CLOSE:
+    wanted, found = 2 * GOOD, 10_000.0
+    for _ in range(STEPS):
         name, channel = choose_design(goal, Decimal(epsilon), found)
         drawn = usual_draws([channel], round(found)) / round(found) if draws else 0.0
         ratio = planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
         # Few answers have intervals that fall faster than with the square root: so much less than the square.
         found *= ratio**1.5
+        if abs(ratio - 1) < CLOSE:
+            break
     return found
 
 
