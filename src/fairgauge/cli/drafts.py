@@ -142,7 +142,8 @@ class Wanted:
 
     def with_usual_error(self, file: Path | None, draft: Draft) -> "Wanted":
         """Return it with an error to plan for, where a file names an epsilon and nobody a number of clients."""
-        if file is None or self.epsilon is None or (self.clients, self.error) != (None, None) or not draft.metrics:
+        given = (self.clients, self.error, self.sites)
+        if file is None or self.epsilon is None or given != (None, None, None) or not draft.metrics:
             return self
         part = float(draft.terms.get("aim", _USUAL_PART))
         errors = {metric.name: float(f"{2 * metric.scale * part:.12g}") for metric in draft.metrics}
