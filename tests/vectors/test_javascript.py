@@ -5,6 +5,7 @@ Browsers check the client's vectors too (``tests/browser``); Node does it in a s
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import BadStudy
-from fairgauge.study import Attribute, Metric
+from fairgauge.study import Attribute, Metric, Release
 from tests.samples import sample_question, sample_study
 from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
@@ -301,3 +302,32 @@ def test_names_that_cannot_be_told_apart_are_refused_as_python_does(tmp_path: Pa
     )
     assert [bool(rule) for rule in told] == [False, *[True] * 4, False, True, False, True]
     assert said == told
+
+
+@needs_node
+def test_javascript_takes_no_ticket_for_an_id_in_the_crowd(tmp_path: Path):
+    release = Release(100, "0.00000001", 50)
+    texts = [
+        replace(sample_study(), release=release, admission=admission).to_bytes().decode()
+        for admission in (None, "open", "tickets")
+    ]
+    said = run_client(
+        tmp_path,
+        f"""
+        const said = [];
+        const profile = {{ group: "female", values: {{ recall: "0.5" }} }};
+        for (const text of {json.dumps(texts)}) {{
+          const study = await client.parseStudy(new TextEncoder().encode(text));
+          for (const ticket of ["0123456789abcdef".repeat(2), null]) {{
+            try {{
+              said.push(client.answer(study, profile, {{ ticket }}).id !== ticket);
+            }} catch (error) {{
+              said.push(error.message);
+            }}
+          }}
+        }}
+        console.log(JSON.stringify(said));
+        """,
+    )
+    refused = "the study hides answers in a crowd, and who gave out this ticket could read the answer"
+    assert said == [refused, True, refused, True, refused, "the study takes answers with a ticket only"]

@@ -28,6 +28,7 @@ _ROUND_UP = Context(prec=3, rounding=ROUND_CEILING)
 # Parts of the local limit that are tried, by the normal interval.
 _TRIED = tuple(map(Decimal, ("1", "0.7", "0.5", "0.35", "0.25")))
 _ALPHA = 0.05
+_LEAST_TO_HALVE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +281,18 @@ def plan_in_crowd(
         "delta": float(crowd.delta),
         "local_limit": float(aim.local_limit),
     }
-    return Plans((question.metric.name,), (replace(plan, rows=tuple(rows), crowd=terms),))
+    found = replace(plan, rows=tuple(rows), crowd=terms)
+    return Plans((question.metric.name,), (replace(found, crowd=terms | _with_half(found, question, asked)),))
+
+
+def _with_half(plan: Plan, question: Question, asked: Mapping[str, Any]) -> dict[str, float]:
+    """Return the best design's error if half of those who are planned with answer: the draws stay as many."""
+    if plan.best is None or plan.crowd is None or plan.crowd["batch"] < _LEAST_TO_HALVE:
+        return {}
+    best, clients = plan.row(plan.best), int(plan.crowd["batch"]) // 2
+    told = {"epsilon": Decimal(repr(best.epsilon)), "designs": [best.design], "clients": clients}
+    (row,) = plan_questions([question], **{**asked, **told, "drawn": (best.draws or 0) / clients})[0].rows
+    return {} if row.error is None else {"error_with_half": row.error}
 
 
 def _plan_least(question: Question, aim: CrowdAim, asked: Mapping[str, Any], **more: Any) -> Plans:

@@ -35,6 +35,7 @@ _TOP = (
     ("operator", '"Example Clinic"', "Who asks, for people and for the report."),
     ("contact", '"ada@example.org"', "Whom people can ask."),
     ("model", '"fall-detector@3.1"', "The model that the study is about, and its version."),
+    ("stratum", '{ of = "region", name = "north", share = 0.4 }', "The part of the people that is asked, by a label that everyone may know, and its share of all; each part has a study of its own."),
     ("planned", "200000", "How many answers are planned; plans and the choice of a design reckon with them."),
     ("aim", "0.02", "The error to reach, as a part of the metric's range."),
     ("opens", "2027-01-01T00:00:00Z", "When it opens."),
@@ -104,7 +105,12 @@ _PARTS = {
 
 FIELDS = tuple(Field(place, *row) for place, rows in _PARTS.items() for row in rows)
 # Tables with fields that documents have, too, and tables themselves.
-_WITHIN = {"": ("metrics", "attribute", "plan", "table"), "model": ("name", "version"), "issuer": ("name", "key")}
+_WITHIN = {
+    "": ("metrics", "attribute", "plan", "table"),
+    "model": ("name", "version"),
+    "stratum": ("of", "name", "share"),
+    "issuer": ("name", "key"),
+}
 
 
 def names_under(place: str) -> list[str]:

@@ -182,9 +182,11 @@ class Asked:
         """Read all rows of a table.
 
         Raises:
-            InvalidInput: If a column is missing.
+            InvalidInput: If a column is missing, or people shall abstain whom the study does not let.
             BadRecords: If rows cannot be used.
         """
+        if self.how.missing == ABSTAIN and not self.may_abstain:
+            raise InvalidInput("missing", ABSTAIN, f'must be "{LEAVE_OUT}": the study lets nobody abstain')
         return _Opened(self, table).people()
 
 

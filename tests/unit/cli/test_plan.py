@@ -224,10 +224,15 @@ class TestCrowd:
         assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on the collector adding", crowd)
         assert crowd.endswith("before it shows counts, and on nobody publishing symbols.")
         assert "Counts leave when 20,000 answers wait, or when the study closes, however many" in done.out
+        (half,) = re.findall(r"if half of them answer, the error is ±([0-9.]+)\.\n", done.out)
+        (planned,) = re.findall(r"give the gap to ±([0-9.]+) ", done.out)
+        # Sampling and channel grow by the root of 2, and what draws add by 2, since they stay as many.
+        assert 2**0.5 < float(half) / float(planned) < 2
 
     def test_json_and_what_is_typed(self, fairgauge: Run):
         typed = ("--delta", "1e-6", "--local-limit", "1.5")
         (found,) = fairgauge("plan", *self.TERMS, *typed, "--json").json["questions"]
+        assert found["crowd"].pop("error_with_half") > found["designs"][0]["error"]
         assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "delta": 1e-6, "local_limit": 1.5}
         assert {row["epsilon"] for row in found["designs"]} == {1.5}
         assert all(0.49 < row["crowd_epsilon"] <= 0.5 < row["draws"] for row in found["designs"])
@@ -361,3 +366,16 @@ def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
     )
     better = "Because shares may be off randomized-response is better here: design takes it with --design"
     assert f"{better} randomized-response." in done.out
+
+
+def test_a_plan_says_how_many_share_an_epoch(fairgauge: Run, tmp_path: Path):
+    (tmp_path / "study.toml").write_text(
+        'title = "Epochs"\nepsilon = 1\nepoch = 60\nopens = "2026-11-01T00:00:00Z"\ncloses = "2026-11-15T00:00:00Z"\n'
+        '[[metrics]]\nname = "recall"\nlow = 0\nhigh = 1\n[attribute]\nname = "sex"\ngroups = ["female", "male"]\n'
+        '[plan]\nclients = 3000\ninterval = "normal"\n',
+        encoding="utf-8",
+    )
+    few = fairgauge("plan", "study.toml")
+    assert "86% of answers are alone in theirs: below 20 the moment tells much." in few.err
+    many = fairgauge("plan", "study.toml", "--clients", "1e7")
+    assert "About 496 others share an epoch with an answer." in many.out

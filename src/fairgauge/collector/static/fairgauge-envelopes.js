@@ -180,6 +180,12 @@ export function readConfig(written) {
   return { publicKey: data.subarray(3, 3 + POINT_BYTES), header };
 }
 
+/** Return the first key configuration of a gateway's list (RFC 9458) as a study would name it, or "". */
+export function firstConfig(list) {
+  const size = list.length < 2 ? 0 : 256 * list[0] + list[1];
+  return list.length < size + 2 ? "" : base64url(list.subarray(2, 2 + size));
+}
+
 /** Put a request into an envelope that only the holder of the key opens: { data, context }. */
 export async function sealRequest({ publicKey, header }, plain, ephemeral = null) {
   const context = await sendTo(publicKey, join(bytesOf("message/bhttp request"), [0], header), ephemeral);
