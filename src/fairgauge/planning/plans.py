@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache, partial, singledispatch
+from statistics import NormalDist
 from typing import Any
 
 from fairgauge.channel import Channel
@@ -354,6 +355,11 @@ class _Asked:
             return self.make(epsilon)
         return self.goal, make_channel(self.goal, epsilon, design=self.design)[1]
 
+    def without_privacy(self, clients: float) -> float:
+        """Return a width that no epsilon undercuts: that of drawing people from the population alone."""
+        spread = math.sqrt(self.tables * self.goal.sampling_variance() / clients)
+        return self.metric.scale * NormalDist().inv_cdf(1 - self.alpha / 2) * spread
+
     def error(self, epsilon: Decimal, clients: float) -> float:
         # A device answers one table, picked by its coin: each gets its part of the answers.
         answers = clients / self.tables
@@ -415,6 +421,8 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
 
 
 def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
+    if given.missing == "epsilon" and question.without_privacy(given.clients or 1) > (given.error or 0):
+        return PlanRow(question.design, None, given.clients, given.error, None, None, None)
     epsilon, clients, reached = given.solved(question.error, close=reader_of(question.kind).planned_to)
     if epsilon is None:
         return PlanRow(question.design, None, clients, reached, None, None, None)
