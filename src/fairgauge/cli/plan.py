@@ -184,7 +184,7 @@ def plan(
             waiting("Drawing")
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
             write_bytes("plot", plot, picture(check_kind(plot), Goal.of(first), count, **terms))
-        shown = form == "people" and len(plans) == 1 and draft.outcome is None
+        shown = form == "people" and len(plans) == 1 and not plans.at_once
         if shown:  # what comes now takes longer than what is known already
             show_designs(plans[0])
         plans = with_answering(asked_of, plans)
