@@ -28,7 +28,7 @@ from tests.unit.cli.conftest import Done, Run
 # Something that none of the modes below says; a new option needs a line here.
 OTHER: dict[str, str] = {
     "group": "c", "answering": "alike", "cross": "size=small,large", "shares": "shares.csv", "compare": "b:a",
-    "against": "a", "weigh": "a:b=3", "symbols": "64", "share_error": "0.01", "share_source": "a census",
+    "against": "a", "weigh": "a:b=3", "symbols": "128", "share_error": "0.01", "share_source": "a census",
     "metric": "other:0:2", "metric_weight": "recall=2", "epsilon": "0.7", "clients": "3e4", "error": "0.07",
     "confidence": "0.9", "interval": "normal", "target": "means", "abstain": "", "abstaining": "0.3",
     "expect": "0.7", "spread": "0.05", "detect": "0.1", "plot": "plan.svg", "crowd_epsilon": "0.4", "delta": "1e-9",
