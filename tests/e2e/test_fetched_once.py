@@ -30,9 +30,11 @@ def parties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parties]:
         yield found
 
 
-def arguments(parties: Parties, ledger: Path, digest: str) -> list[str]:
-    places = {"send": "collector", "issuer": "issuer", "relay": "relay"}
-    found = [part for option, party in places.items() for part in (f"--{option}", parties.url(party))]
+PLACES = {"send": "collector", "issuer": "issuer", "relay": "relay"}
+
+
+def arguments(parties: Parties, ledger: Path, digest: str, places: tuple[str, ...] = tuple(PLACES)) -> list[str]:
+    found = [part for option in places for part in (f"--{option}", parties.url(PLACES[option]))]
     address = f"{parties.url('collector')}/studies/{digest}"
     return [address, *PERSON, "--ledger", str(ledger), *found]
 
@@ -87,7 +89,7 @@ def test_without_an_issuer_the_digest_is_shown_and_confirmed(
     parties: Parties, unissued: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger = tmp_path / "ledger"
-    typed = arguments(parties, ledger, unissued.digest)
+    typed = arguments(parties, ledger, unissued.digest, ("send", "relay"))
     assert main(typed, patience=AT_ONCE) == 2
     said = capsys.readouterr().err
     assert said.startswith(
@@ -114,7 +116,7 @@ def test_a_study_that_the_collector_does_not_name_to_everybody_is_not_answered(
 
     monkeypatch.setattr(Collector, "directory", without_it)
     ledger = tmp_path / "ledger"
-    typed = [*arguments(parties, ledger, unissued.digest), "--digest", unissued.digest]
+    typed = [*arguments(parties, ledger, unissued.digest, ("send", "relay")), "--digest", unissued.digest]
     assert main(typed, patience=AT_ONCE) == 1
     assert "does not name the study" in capsys.readouterr().err
     assert Ledger(ledger).state(unissued.digest) is None
