@@ -11,8 +11,6 @@ People answer with ``fairgauge answer``, each from an address of their own.  The
 crowd's epsilon; the collector sees symbols, and no address that it could tie one to: it is right half of the time.
 Each attack is played again with its defence switched off, and succeeds then.  ``FAIRGAUGE_GAMES`` says how often;
 ``make attacks`` plays 500.
-
-Covers: fairgauge.client.relay_client
 """
 
 import json
