@@ -316,6 +316,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_one_persons_group_does_not_change_how_those_of_others_are_read",
     ),
     _mutant(
+        "silence: how long a profile takes to read is told with every answer",
+        "@lru_cache(maxsize=64) def _parts_of(data: bytes)",
+        "def _parts_of(data: bytes)",
+        "test_a_profile_is_read_once_and_again_when_it_is_another",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
@@ -347,8 +353,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: an agent whose profile is gone gives no answer",
-        "except OSError: profile = None",
-        "except ValueError: profile = None",
+        'except OSError: data = b""',
+        'except ValueError: data = b""',
         "test_a_profile_that_is_gone_is_answered_like_one_with_nothing_in_it",
     ),
     _mutant(
