@@ -335,8 +335,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "agent: who may write to a folder further up may move the ledger away",
-        "dict.fromkeys([*path.absolute().parents, *Path(os.path.realpath(path)).parents])",
-        "[path.parent]",
+        "for folder in place.parents:",
+        "for folder in [place.parent]:",
+        "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
+    ),
+    _mutant(
+        "agent: who may put a journal beside the ledger rolls it back",
+        "sticky = folder != place.parent or not forbidden & READ",
+        "sticky = True",
         "test_a_folder_that_others_could_move_is_no_place_for_a_ledger",
     ),
     _mutant(
@@ -1307,6 +1313,30 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself",
     ),
     _mutant(
+        "options: a study's file says what only sites heed, and nobody notices",
+        'if name in self.plan: raise InvalidInput(f"plan.{name}", self.plan[name], rule)',
+        "if name in self.plan: continue",
+        "test_a_field_of_the_file_changes_something_or_is_refused_by_its_name[devices]",
+    ),
+    _mutant(
+        "options: a plan in Python ignores the file's design",
+        'asked = {"designs": [self.design]} | asked',
+        "pass",
+        "test_python_plans_a_file_as_the_command_does[devices]",
+    ),
+    _mutant(
+        "options: a device's answer ignores columns of sites",
+        'refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")',
+        'refuse_given(request, ("site", "records", "output", "empty"), "is for studies of sites only")',
+        "test_an_option_that_would_change_nothing_is_refused_by_its_name",
+    ),
+    _mutant(
+        "study: sites are promised a gateway that none of them sends through",
+        'for field in ("gateway", "epoch", "release"):',
+        'for field in ("epoch", "release"):',
+        "test_no_term_hides_what_is_no_secret",
+    ),
+    _mutant(
         "options: a tally of sites ignores the engine",
         'alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
         'alone = {"symbol-column": wanted.symbol_column, "id-column": wanted.id_column}',
@@ -1595,6 +1625,42 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_means_are_as_far_off_as_a_linear_program_finds",
     ),
     _mutant(
+        "strata: they are weighed by how many answered",
+        "weights = np.array([float(part.stratum.share) for part in parts])",
+        "weights = answers / answers.sum()",
+        "test_strata_are_weighed_by_the_people_and_not_by_the_answers",
+    ),
+    _mutant(
+        "strata: all have the degrees of freedom of one",
+        "limit = float(chi2.isf(alpha, len(readers)))",
+        "limit = float(chi2.isf(alpha, 1))",
+        "test_an_interval_is_as_wide_as_chi_square_says",
+    ),
+    _mutant(
+        "strata: one that is missing is not noticed",
+        "if total != 1:",
+        "if total > 1:",
+        "test_what_are_no_strata_of_the_same_people_is_refused",
+    ),
+    _mutant(
+        "strata: one whose answers tell nothing has no gap",
+        "except CannotEstimate: return Interval(0.0, -2.0, 2.0)",
+        "except CannotEstimate: return Interval(0.0, 0.0, 0.0)",
+        "test_a_stratum_whose_answers_tell_nothing_leaves_its_whole_range_open",
+    ),
+    _mutant(
+        "strata: forged counts have a part in the sum",
+        "if all(each.fit is None or each.fit >= IMPOSSIBLE for each in alone):",
+        "if all(each.fit is None or each.fit >= 0 for each in alone):",
+        "test_counts_that_honest_answers_do_not_give_have_no_part_in_a_sum",
+    ),
+    _mutant(
+        "strata: forgers answer in all of them alike",
+        "{}, part=reader.answers / total)",
+        "{}, part=1.0)",
+        "test_forgers_do_most_in_the_stratum_that_weighs_most_for_its_answers",
+    ),
+    _mutant(
         "estimate: an impossible tally has a verdict",
         "if fit < IMPOSSIBLE:",
         "if fit < 0:",
@@ -1651,6 +1717,79 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "record: one that became shorter is written on",
+        "if os.fstat(file.fileno()).st_size < self.bytes:",
+        "if os.fstat(file.fileno()).st_size < 0:",
+        "test_a_record_that_became_shorter_while_it_was_used_is_not_written_to",
+    ),
+    _mutant(
+        "record: batches that others released are not learnt",
+        "for batch in range(self.released(study), batches):",
+        "for batch in range(self.released(study), 0):",
+        "test_an_old_record_learns_from_the_store_what_was_let_go",
+    ),
+    _mutant(
+        "verify: a record by a stranger confirms a seal",
+        "elif not given and self._seal is not None and line.key != self._seal.key:",
+        "elif not given and self._seal is not None and line.key == '':",
+        "test_verify_says_whether_a_seal_is_in_the_record",
+    ),
+    _mutant(
+        "storm: a request may have any number of headers",
+        "or self._headers > MOST_HEADERS:",
+        "or self._headers > 100 * MOST_HEADERS:",
+        "test_headers_have_a_largest_number_and_the_rest_is_not_parsed",
+    ),
+    _mutant(
+        "storm: headers are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + self.transport.get_write_buffer_size()",
+        "test_headers_and_addresses_of_all_connections_have_a_largest_size_together",
+    ),
+    _mutant(
+        "storm: responses that nobody reads are not among what connections hold together",
+        "return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()",
+        "return bodies + begun + sum(self._weights)",
+        "test_responses_that_nobody_reads_are_held_bytes",
+    ),
+    _mutant(
+        "storm: a connection that is cut off holds on to its requests",
+        "self._refused = True self._let_go() self.transport.abort()",
+        "self._refused = True self.transport.abort()",
+        "test_what_a_connection_held_is_let_go_when_it_is_cut_off",
+    ),
+    _mutant(
+        "storm: thousands of requests begin in one round of the event loop",
+        "async with self._door: await asyncio.sleep(0)",
+        "async with self._door: pass",
+        "test_requests_begin_one_by_one_and_all_that_is_ready_goes_first",
+        "test_an_answer_does_not_wait_for_a_thousand_other_requests",
+    ),
+    _mutant(
+        "storm: what is the same for everyone is free of charge",
+        'await collector_of(request).turnstile.slow("free", FREE_SECONDS)',
+        "collector_of(request)",
+        "test_nonsense_without_end_is_answered_late_and_good_answers_at_once",
+    ),
+    _mutant(
+        "storm: a request whose sender has left is worked on",
+        "if GONE in scope:",
+        "if GONE in scope and scope is None:",
+        "test_a_request_whose_sender_has_left_is_not_begun",
+    ),
+    _mutant(
+        "storm: listeners beyond the places begin",
+        'self._places = Slots("listeners", collector.config.limits.listeners)',
+        'self._places = Slots("listeners", 10 * collector.config.limits.listeners)',
+        "test_whoever_comes_when_all_places_are_taken_is_told_before_anything_is_sent",
+    ),
+    _mutant(
+        "storm: a change that a kill left half done keeps everyone from looking",
+        'if path.with_name(f"{path.name}-journal").exists(): _undo(path)',
+        'if path.with_name(f"{path.name}-journal").is_dir(): _undo(path)',
+        "test_a_change_that_a_kill_left_half_done_is_undone_by_whoever_looks",
+    ),
+    _mutant(
         "storm: a live page is not told that its connection is gone",
         "cycle.message_event.set() # one that waits for the other side to go, as a live page does, is told",
         "pass # one that waits for the other side to go, as a live page does, is told",
@@ -1670,7 +1809,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a clock that is wrong at the start removes answers",
-        "self._began, self._away = now, now - latest > DAY",
+        "self._began, self._away = now, bool(latest) and now - latest > DAY",
         "self._began, self._away = now, False",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
@@ -1984,8 +2123,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "retention: removes answers though the clock is behind",
-        "if latest > now: log",
-        "if False: log",
+        "if latest > now: return self._wait",
+        "if False: return self._wait",
         "test_nothing_goes_while_what_is_stored_is_later_than_the_clock",
     ),
     # -------------------- logs
@@ -2416,8 +2555,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "collector: of the bodies on a connection only the last one counts",
-        "return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
-        "return sum(len(cycle.body) for cycle in {last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)",
+        "bodies = sum(len(cycle.body) for cycle in {last} if cycle is not None)",
         "test_the_bodies_of_all_requests_on_a_connection_are_counted",
     ),
     # -------------------- files
@@ -2849,5 +2988,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not same or np.abs(table - law).max() > _SAME:",
         "if not same:",
         "test_what_it_cannot_read_is_refused",
+    ),
+    # -------------------- the front door
+    _mutant(
+        "front door: running numbers are taken for a metric where there are many",
+        "self.differing = len(self.labels) / max(self.known, 1)",
+        "self.differing = 0.0",
+        "test_running_numbers_are_no_metric_however_many_there_are",
+    ),
+    _mutant(
+        "front door: a label that few have enters a study's file",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= least}",
+        "common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= 1}",
+        "test_nothing_that_is_about_few_people_enters_the_file",
+    ),
+    _mutant(
+        "front door: a spelling that one person has enters a study's file",
+        "spelled = {(text.casefold(), group): text for group, same in found.items() for text in reversed(same)}",
+        "spelled = {(text, group): text for group, same in found.items() for text in reversed(same)}",
+        "test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down",
     ),
 )

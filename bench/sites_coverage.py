@@ -87,7 +87,7 @@ class Setting:
     sites: int
     people: int
     epsilon: str
-    kind: str = "people"
+    kind: str = "population"
     confidence: float = 0.95
     copies: int = 1
 
@@ -204,7 +204,7 @@ def draw(setting: Setting, site: NoisyCounts, rng: np.random.Generator) -> tuple
     noisy = counts * setting.copies + noise
     truths = {
         "records": counts.sum(axis=0).astype(float),
-        "people": people @ laws[picked],
+        "population": people @ laws[picked],
         "sites": np.round(setting.people * sizes) @ laws,
     }
     return truths[setting.kind], _tally(noisy)

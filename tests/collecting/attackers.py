@@ -23,6 +23,7 @@ from tests.programs import ROOT
 
 MOST_CONNECTIONS, MOST_SECONDS = 1000, 120.0
 LINES = 10_000
+PAUSE = 0.05  # seconds between two answers of a device, on average
 NDJSON = "application/x-ndjson"
 
 
@@ -75,7 +76,7 @@ async def _many(order: Order, one: Callable[[int, Seen, float], Awaitable[None]]
     return seen
 
 
-def _posting(body: Callable[[], bytes], kind: str, pause: float = 0.0) -> Attack:
+def _posting(body: Callable[[], bytes], kind: str) -> Attack:
     async def attack(order: Order) -> Seen:
         async def one(_number: int, seen: Seen, until: float) -> None:
             async with Wire(order.port) as wire:
@@ -89,8 +90,6 @@ def _posting(body: Callable[[], bytes], kind: str, pause: float = 0.0) -> Attack
                     seen.statuses[status] += 1
                     seen.seconds.append(time.perf_counter() - started)
                     seen.read += len(told)
-                    if pause:
-                        await asyncio.sleep(random.uniform(0, 2 * pause))
 
         return await _many(order, one)
 
@@ -109,10 +108,28 @@ def fresh_lines(digest: str, lines: int = LINES) -> bytes:
 
 
 async def honest(order: Order) -> Seen:
-    """Send single answers as devices do, each after a little while."""
-    return await _posting(
-        lambda: answer_bytes(order.digest, secrets.token_bytes(16), secrets.randbelow(4)), "application/json", 0.02
-    )(order)
+    """Send single answers as devices do, each at its own time, whatever became of the one before.
+
+    What counts is how long after that time an answer is acknowledged: whoever is held up for seconds holds up all that
+    were to come meanwhile, and a collector that stands still is not seen through one slow answer only.
+    """
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        async with Wire(order.port) as wire:
+            due = time.monotonic() + random.uniform(0, 2 * PAUSE)
+            while due < until:
+                await asyncio.sleep(max(0.0, due - time.monotonic()))
+                body = answer_bytes(order.digest, secrets.token_bytes(16), secrets.randbelow(4))
+                try:
+                    status, _ = await wire.request("POST", f"{order.path}/answers", body)
+                except (OSError, EOFError):
+                    status = 0
+                    await asyncio.sleep(0.01)
+                seen.statuses[status] += 1
+                seen.seconds.append(time.monotonic() - due)
+                due += random.uniform(0, 2 * PAUSE)
+
+    return await _many(order, one)
 
 
 async def bad_batches(order: Order) -> Seen:
@@ -241,6 +258,38 @@ async def burst(order: Order) -> Seen:
     return await _many(order, one)
 
 
+def _holding(data: Callable[[Order], bytes]) -> Attack:
+    """Send something on every connection, read nothing, and come again when cut off."""
+
+    async def attack(order: Order) -> Seen:
+        sent = data(order)
+
+        async def one(_number: int, seen: Seen, until: float) -> None:
+            while time.monotonic() < until:
+                with suppress(OSError, TimeoutError):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
+                    try:
+                        writer.write(sent)
+                        seen.statuses[0] += 1
+                        async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                            await reader.read(1)
+                            await asyncio.sleep(until - time.monotonic())
+                    finally:
+                        writer.transport.abort()
+                await asyncio.sleep(0.02)
+
+        return await _many(order, one)
+
+    return attack
+
+
+_TINY = "".join(f"a{n}:\r\n" for n in range(60))
+headers_held = _holding(lambda _: f"GET /healthz HTTP/1.1\r\nHost: x\r\n{_TINY}".encode())
+headers_sent = _holding(lambda _: 2 * f"GET /{'x' * 7000} HTTP/1.1\r\nHost: x\r\n{_TINY}\r\n".encode())
+scripts_unread = _holding(lambda _: 2 * b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+pages_unread = _holding(lambda order: 2 * f"GET {order.path}/take-part HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+
+
 async def guesses(order: Order) -> Seen:
     """Try tokens that nobody has, one after the other."""
 
@@ -292,6 +341,10 @@ ATTACKERS: dict[str, Attack] = {
     "burst": burst,
     "guesses": guesses,
     "leavers": leavers,
+    "headers-held": headers_held,
+    "headers-sent": headers_sent,
+    "scripts-unread": scripts_unread,
+    "pages-unread": pages_unread,
 }
 
 

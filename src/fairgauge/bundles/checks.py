@@ -257,6 +257,9 @@ class _Run:
             self._say("record", "broken", f"{piece.name} has no seal of this study.")
         elif line.digest != seal.digest:
             self._say("record", "broken", f"{piece.name} has another seal of this study, closed {line.at}.")
+        elif not given and self._seal is not None and line.key != self._seal.key:
+            said = f"{piece.name} has this seal, in a line by another key than the seal's: give the collector's keys"
+            self._say("record", "open", f"{said} with --key.")
         else:
             self._say("record", "holds", f"{piece.name} has this seal, and no other of this study.")
 

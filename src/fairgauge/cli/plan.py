@@ -1,6 +1,7 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import singledispatch
 from pathlib import Path
@@ -113,14 +114,16 @@ def plan(
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     stated = load_draft(file)
+    outcome = outcome or stated.outcome
+    right = read_right(outcome, expect)
+    about_sites = {"people": people, "positives": positives, "right": right}
+    about_sites = {name: value for name, value in about_sites.items() if value is not None}
+    stated = replace(stated, outcome=outcome, plan={**stated.plan, **about_sites})
     wanted = Wanted.of(
-        stated, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval, detect=detect,
-        crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, sites=sites,
-        people=people, positives=positives, right=read_right(outcome or stated.outcome, expect),
+        stated, clients=sites if outcome else clients, epsilon=epsilon, error=error, confidence=confidence,
+        interval=interval, detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit,
     )  # fmt: skip
-    check_plan(
-        context, outcome or stated.outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone
-    )
+    check_plan(context, outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone)
     draft = typed_over(
         stated,
         {
@@ -129,27 +132,27 @@ def plan(
         },
         metric or usual_metric(file, outcome),
         {},
-        outcome=outcome, records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
-        expect=None if wanted.right else expect, spread=spread, weights=metric_weight, symbols=symbols,
+        records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
+        expect=None if right else expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
+    draft.check_heeded()
     wanted = wanted.with_usual_error(file, draft)
     clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
     confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
-    sites = wanted.sites if draft.outcome is not None else None
-    if draft.outcome is None:
+    if outcome is None:
         _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     else:
-        _check_two(sites=sites, epsilon=epsilon, error=error)
+        _check_two(sites=clients, epsilon=epsilon, error=error)
     two_equal = not group and usual_groups(stated, cross, outcome)
     for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
         (out if form == "people" else err).print(said)
-    asked_of = draft.questions(**wanted.people_expected(draft))
-    count = next((as_count(name, typed) for name, typed in (("clients", clients), ("sites", sites)) if typed), None)
+    asked_of = draft.questions(**draft.people())
+    count = None if clients is None else as_count("sites" if outcome else "clients", clients)
     asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": wanted.detect}
     asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
-        "error": None if error is None else as_number("error", error),
+        "error": error if error is None or isinstance(error, dict) else as_number("error", error),
     }
     _check_plot(plot, count)
     aim = read_aim(clients, crowd_epsilon, {"delta": wanted.delta, "local_limit": wanted.local_limit}, dash="-")

@@ -73,7 +73,7 @@ def look_at(path: str) -> tuple[list[str], list[str]]:
 
 def look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
     """The same for an agent's settings that are read already."""
-    from fairgauge.client.agent_site import AgentSite
+    from fairgauge.client.agent import AgentSite
 
     allowed, odd = [], []
     settings.check_ledger()

@@ -8,9 +8,8 @@ from typing import Any
 
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble, wrong
-from fairgauge.client.fitting import unsettled
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.policy import FIELDS, Policy
+from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, singledispatch
 from io import TextIOWrapper
@@ -60,6 +60,8 @@ HELP = {
     "digest": "The digest that the study must have, from somebody else than its collector.",
     "json": "Print JSON for programs.",
 }
+
+COLUMNS = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
 
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
@@ -235,9 +237,9 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    for name in ("site", "records", "output", "empty"):
-        if getattr(request, name):
-            raise InvalidInput(name, "given", "is for studies of sites only")
+    refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")
+    if study.issuer is None:
+        refuse_given(request, ("issuer",), "is of no use: the study takes no blind tickets")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)
@@ -292,7 +294,7 @@ def at_terminal(stdin: TextIO | None) -> bool:
 
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
     """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
-    from fairgauge.client.fitting import misfits
+    from fairgauge.client.policy import misfits
 
     if not request.group and not request.value:
         rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
@@ -301,6 +303,18 @@ def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[
     if found and at_terminal(sys.stdin):
         raise CannotAnswer(f"{found[0]}; nothing was drawn")
     return found
+
+
+def refuse_given(request: Request, names: Iterable[str], rule: str) -> None:
+    """Refuse options that would change nothing, by their names.
+
+    Raises:
+        InvalidInput: If one of them was typed.
+    """
+    usual = Request(request.study)
+    for name in names:
+        if getattr(request, name) not in (getattr(usual, name), []):
+            raise InvalidInput(name.replace("_", "-"), "given", rule)
 
 
 def _check(request: Request) -> None:

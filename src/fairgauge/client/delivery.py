@@ -17,7 +17,7 @@ from fairgauge.client.web import Response, check_url, place, request
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput, NotSigned
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra
-    from fairgauge.client.relaying import Relay
+    from fairgauge.client.relay_client import Relay
 
 Receipt = Literal["accepted", "duplicate"]
 

@@ -57,7 +57,7 @@ def _fetch(url: str, relay: str | None) -> bytes:
     check_url("study", url)
     ask = request
     if relay is not None:
-        from fairgauge.client.relaying import Relay
+        from fairgauge.client.relay_client import Relay
 
         if named_in(url) is None:
             raise InvalidInput("study", place(url), "must end in /studies/ and a digest to be read through a relay")

@@ -12,12 +12,10 @@ from typing import Any
 
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.entries import entry_text
-from fairgauge.client.fitting import is_inside
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.policy import FIELDS, Policy
-from fairgauge.client.records import Columns
+from fairgauge.client.policy import FIELDS, Policy, is_inside
+from fairgauge.client.records import Columns, read_columns
 from fairgauge.client.site import binary, listed_group
-from fairgauge.client.tables import read_columns
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fairgauge.client.command import Request
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.relaying import Relay
+    from fairgauge.client.relay_client import Relay
     from fairgauge.study import Study
 
     # The ticket that was given, what to send through, and how long to try.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def relay_of(request: "Request", study: "Study") -> "Relay | None":
     """Return the relay to send through; a study that names a gateway wants one."""
     if request.relay is not None:
-        from fairgauge.client.relaying import Relay
+        from fairgauge.client.relay_client import Relay
 
         return Relay.of(study, request.relay)
     if study.gateway is not None and request.send is not None:

@@ -11,6 +11,7 @@ from fairgauge.collector.slots import STRANGER
 from fairgauge.server.refusals import NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line
+FREE_SECONDS = 1.0  # that anyone waits for what is the same for everyone
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,9 @@ def kind_of(request: Request) -> str:
     return role_of(request) or STRANGER
 
 
-async def _free(_request: Request) -> None:
-    """Let everyone in: what is asked for costs next to nothing, or is counted where it is read."""
+async def _free(request: Request) -> None:
+    """Let everyone in, beyond the rate a second later: a check of health is answered beside any flood."""
+    await collector_of(request).turnstile.slow("free", FREE_SECONDS)
 
 
 async def _operator(request: Request) -> None:

@@ -1,10 +1,10 @@
 """The web application: routes from the table of operations, and one place where every error becomes a problem."""
 
 import contextlib
+import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import cached_property
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,8 +20,10 @@ from fairgauge.collector.pages.shelf import Pages
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.service import Collector
 from fairgauge.collector.table import TABLE
+from fairgauge.envelopes.oblivious import WELL_KNOWN
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
+from fairgauge.server.slow_clients import GONE
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -30,6 +32,7 @@ _HEADERS = [
 ]
 FAULTY = frozenset({400, 401, 403, 404, 405, 413, 415})  # the sender's own fault, and no use to try again
 FAULTY_SECONDS = 1.0
+_DEVICES = ("/answers", WELL_KNOWN)  # what devices send: answers, and answers in envelopes
 _SHARED = pattern_of((one.method, one.path) for one in TABLE if one.shared)
 
 
@@ -91,9 +94,9 @@ class Guard:
         self._metrics = collector.metrics
 
     @cached_property
-    def described(self) -> dict[str, Any]:
-        """The interface as an OpenAPI document."""
-        return openapi(TABLE)
+    def described(self) -> bytes:
+        """The interface as an OpenAPI document, written once."""
+        return json.dumps(openapi(TABLE), ensure_ascii=False, separators=(",", ":")).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -103,6 +106,10 @@ class Guard:
             return
         scope["app"] = self
         started = False
+        if not (scope["method"] == "POST" and scope["path"].endswith(_DEVICES)):
+            await self.collector.lane.begin()
+            if GONE in scope:  # nobody is there to read what would be said
+                return
         headers = [*_HEADERS, *SHARED] if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
 
         async def watched(message: Message) -> None:

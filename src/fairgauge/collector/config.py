@@ -33,6 +33,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     visitors: float = 50.0  # requests for results and pages that everyone may see; beyond, they wait in line
     operators: float = 20.0  # requests that change something
     refused: float = 20.0  # tokens that do not exist
+    free: float = 500.0  # health, keys, scripts and forms, which everyone may have; beyond, a second later
     faulty: float = 200.0  # requests that break a rule; beyond, they are told so a second later
 
 

@@ -9,6 +9,7 @@ A kill between a line and what it tells does no harm: a closed study and a full 
 next try comes to the same line.
 """
 
+import asyncio
 import json
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -31,6 +32,7 @@ FILE = "record.jsonl"
 PURPOSE = "record"
 KEY = "record"  # the purpose under which a store remembers which record it belongs to
 _FIRST = "0" * 64  # what the first line holds of the line before it
+_UNKNOWN = "f" * 64  # the counts of a batch that was released elsewhere: none are the same again
 _OTHER = "the record of seals has another seal"
 Did = Literal["began", "began anew", "taken", "sealed", "released"]
 _DID = ("began", "began anew", "taken", "sealed", "released")
@@ -164,6 +166,8 @@ class Record(History):
         path = self._folder / FILE
         try:
             with path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < self.bytes:
+                    raise StoreError(f"{path} became shorter while it was used: put the whole of it back")
                 file.seek(self.bytes)
                 self.read(file.read(), path)
         except FileNotFoundError:
@@ -228,6 +232,13 @@ class Record(History):
                 self._sync()
             else:
                 raise Contradicted("A batch of this study was released with other counts: it is not released again.")
+
+    def learn(self, study: str, batches: int, at: str) -> None:
+        """Say that so many batches of a study were released: by another collector, whose record has their counts."""
+        with locked(self._folder):
+            self.read_on()
+            for batch in range(self.released(study), batches):
+                self._write("released", _UNKNOWN, at, study, batch)
 
     def _write(self, did: Did, digest: str, at: str, study: str = "", batch: int = 0) -> None:
         """Add a line, durably; whoever calls holds the folder's lock."""
@@ -338,7 +349,24 @@ async def join(store: Store, record: Record, time: Callable[[], int], *, anew: b
             told = record.seals.get(kept.digest)
             with suppress(Contradicted):  # it is closed, and what waits there goes on waiting
                 await store.close_study(kept.number, bucket if told is None else int(seconds_of(told.at)))
+    await learn(store, record, bucket)
     return over
+
+
+async def learn(store: Store, record: Record, bucket: int) -> None:
+    """Add what the store has and the record has not: seals and batches of collectors that have a record of their own.
+
+    Or an old record was put in the place of this one: then it has again what the store can tell.
+    """
+    for kept in await store.studies():
+        if kept.sealed and kept.digest not in record.seals:
+            closed, digest = await _seal_in(store, kept)
+            await asyncio.to_thread(record.seal, kept.digest, digest, closed)
+        elif kept.batch is not None and not kept.at_end and kept.closed is None:
+            with suppress(Contradicted):
+                seen = await store.let_go(kept.number)
+                if seen > record.released(kept.digest):
+                    await asyncio.to_thread(record.learn, kept.digest, seen, moment_of(bucket))
 
 
 async def _is_over(store: Store, record: History, kept: Published) -> bool:

@@ -23,6 +23,7 @@ class Retention:
         self._days: dict[str, int | None] = {}
         self._looked: int | None = None  # the hour of the last look
         self._began: float | None = None  # when the first look was
+        self._said = ""  # why nothing was removed
         self._away = False  # whether the clock says that the collector was away for long, or is wrong
 
     async def keep_to(self, now: float, bucket: int) -> list[str]:
@@ -32,15 +33,13 @@ class Retention:
             return []
         latest = await self._store.latest()
         if latest > now:
-            log("waiting", reason="the clock is behind what is stored")
-            return []
+            return self._wait("the clock is behind what is stored")
         if self._began is None:
-            self._began, self._away = now, now - latest > DAY
+            self._began, self._away = now, bool(latest) and now - latest > DAY  # a new store has nothing to lose
         if self._away and now - self._began < HOUR:
             # A machine that starts with a wrong clock looks like this, too, and what is removed does not come back: the
             # time must stand for an hour, in which time servers correct it.
-            log("waiting", reason="the clock is more than a day ahead of what is stored")
-            return []
+            return self._wait("the clock is more than a day ahead of what is stored")
         done = [kept.digest for kept in await self._store.studies() if await self._is_over(kept, now)]
         for digest in done:
             kept = await self._store.study(digest)
@@ -48,8 +47,15 @@ class Retention:
                 gone = await self._store.drop_answers(kept.number, Event(bucket, "clock", "removed answers", digest))
                 if gone:
                     log("removed answers", study=digest, reason=await self._store.scrub())
-        self._looked = hour
+        self._looked, self._said = hour, ""
         return done
+
+    def _wait(self, reason: str) -> list[str]:
+        """Remove nothing, and say why: once, not at every look."""
+        if reason != self._said:
+            self._said = reason
+            log("waiting", reason=reason)
+        return []
 
     def look_again(self) -> None:
         """Look before the hour is over: a study was sealed."""

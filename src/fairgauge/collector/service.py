@@ -22,7 +22,7 @@ from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.rates import Turnstile
-from fairgauge.collector.record import Record, join
+from fairgauge.collector.record import Record, join, learn
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
@@ -47,6 +47,7 @@ COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store c
 FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
 LEAST_BYTES = 512  # of an answer, for everything but its numbers
 NUMBER_BYTES = 16  # for one number, with its comma and some white space
+LEARN_SECONDS = 30.0  # how often to look what collectors with a record of their own have sealed or released
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
@@ -117,7 +118,7 @@ class Collector:
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
-        self._committed = float("-inf")
+        self._committed = self._learned = float("-inf")
         self._contradicted: set[str] = set()  # studies that cannot be sealed, which was said
 
     async def start(self) -> None:
@@ -347,9 +348,16 @@ class Collector:
                 await self.retention.keep_to(self.clock(), self.bucket())
                 self.sessions.remember_ended(await self.store.ended_sessions(int(self.clock())))
                 await self.write_notes()
+                await self.learn()
             except (StoreError, InvalidInput, OSError, ValueError) as error:  # the store, or the folder with notes
                 log("waiting", reason=type(error).__name__)
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def learn(self) -> None:
+        """Put into the record what other collectors of this store let go: they may have a record of their own."""
+        if time.monotonic() - self._learned > LEARN_SECONDS:
+            self._learned = time.monotonic()
+            await learn(self.store, self.recorded, self.bucket())
 
     async def close_what_is_due(self) -> None:
         """Close and seal the studies whose time is over, unless the clock contradicts what is stored."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
-from fairgauge.estimation.kinds import any_kind_of
+from fairgauge.estimation.kinds import IntervalKind, kind_of
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
@@ -207,9 +207,14 @@ class Estimate:
     plot = above("fairgauge.reports.plots", "plot_estimate")
 
     @property
+    def kind(self) -> IntervalKind:
+        """The kind of its intervals, as the mechanism that answered has it."""
+        return kind_of(self.interval, self.asked[0].mechanism if self.asked else None)
+
+    @property
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
-        said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
+        said = [f"{self.confidence:.4g} confidence", self.kind.guarantee]
         alike = list(dict.fromkeys(asked.attribute.name for asked in self.asked if asked.known_shares is not None))
         others = any(asked.whoever_answers for asked in self.asked)
         if alike:
@@ -245,7 +250,7 @@ class Estimate:
             "study": self.study,
             "confidence": self.confidence,
             "interval": self.interval,
-            "about": any_kind_of(self.interval).about,
+            "about": self.kind.about,
             "guarantee": self.guarantee,
             "tolerance": self.tolerance,
             "questions": [question.to_dict() for question in self.questions],

@@ -38,6 +38,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     weights: Mapping[str, Number] | None = None,
+    symbols: int | None = None,
     outcome: str | None = None,
     records: int = 1,
     people: Number | None = None,
@@ -73,6 +74,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.  Clients are the sites, and errors are about the people that they see.
         records: For sites: how many records of one person count at most.
@@ -97,6 +99,49 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> round(hospitals["accuracy"].rows[0].error, 3)
     0.025
     """
+    if outcome is not None:
+        _refuse(
+            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
+            abstaining=abstaining, designs=designs, weights=weights, symbols=symbols, crowd_epsilon=crowd_epsilon,
+            delta=delta, local_limit=local_limit,
+        )  # fmt: skip
+        questions: Sequence[Question] = ask_counts(
+            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
+            spread=spread,
+        )  # fmt: skip
+    else:
+        _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
+        questions = ask(
+            metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
+            weights=weights, symbols=symbols,
+        )  # fmt: skip
+    return plan_asked(
+        questions, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval,
+        detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, designs=designs,
+        progress=progress,
+    )  # fmt: skip
+
+
+def plan_asked(  # noqa: PLR0913 - what a plan takes
+    questions: Sequence[Question],
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Plan questions that are asked already; the arguments are those of :func:`plan`.
+
+    Raises:
+        InvalidInput: If not exactly two of clients, epsilon and error are given, or one is out of range.
+    """
     asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
@@ -105,24 +150,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         "interval": interval,
         "detect": None if detect is None else as_number("detect", detect),
     }
-    crowd = {"delta": delta, "local_limit": local_limit}
-    if outcome is not None:
-        _refuse(
-            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
-            abstaining=abstaining, detect=detect, designs=designs, weights=weights, crowd_epsilon=crowd_epsilon,
-            **crowd,
-        )  # fmt: skip
-        sites = ask_counts(
-            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
-            spread=spread,
-        )  # fmt: skip
-        return plan_questions(sites, **asked, progress=progress)
-    _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
-    questions = ask(
-        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights,
-    )  # fmt: skip
-    aim = read_aim(clients, crowd_epsilon, crowd)
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
     if aim is None:
         return plan_questions(questions, **asked, designs=designs, progress=progress)
     if len(questions) > 1:
@@ -145,6 +173,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     abstaining: Number | None = None,
     clients: Number | None = None,
     weights: Mapping[str, Number] | None = None,
+    symbols: int | None = None,
     outcome: str | None = None,
     records: int = 1,
     person: str | None = None,
@@ -169,6 +198,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         clients: How many will answer.  For a gap whose shares are estimated it decides which design has the narrowest
             interval; 10,000 unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.
         records: For sites: how many records of one person count at most.
@@ -191,14 +221,14 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     if outcome is not None:
         _refuse(
             "must not be given with outcome, where sites count", target=target, expect=expect, spread=spread,
-            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights,
+            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights, symbols=symbols,
         )  # fmt: skip
         sites = ask_counts(metric, attribute, outcome, records=records, person=person)
         return designed(sites, as_epsilon(epsilon), design=design)
     _refuse(_SITES, records=None if records == 1 else records, person=person)
     questions = ask(
         metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights,
+        weights=weights, symbols=symbols,
     )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
     return designed(questions, as_epsilon(epsilon), design=design, clients=count)

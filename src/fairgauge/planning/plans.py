@@ -549,19 +549,21 @@ def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
 
     Args:
         questions: What is asked.
-        asked: Two of ``epsilon``, ``clients`` and ``error``, and whatever else a plan takes.
+        asked: Two of ``epsilon``, ``clients`` and ``error``, and whatever else a plan takes.  An error may be given for
+            each metric, by its name.
 
     Raises:
         InvalidInput: If there is none, or two are about one metric; if not exactly two of the three are given, or one
             is out of range.
     """
-    names = metric_names(questions)
+    names, error = metric_names(questions), asked.get("error")
     plans = [
         plan_for(
-            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute, **asked
+            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute,
+            **{**asked, "error": error[question.metric.name] if isinstance(error, Mapping) else error},
         )
         for n, question in enumerate(questions)
-    ]
+    ]  # fmt: skip
     found = Plans(names, tuple(plans))
     return found if asked.get("designs") else _as_designed(questions, found, asked)
 

@@ -8,12 +8,12 @@ from fairgauge.errors import InvalidInput
 class ConnectionLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sizes, times and numbers that no stranger can exceed."""
 
-    header_bytes: int = 16_384
+    header_bytes: int = 8192
     read_seconds: float = 10.0  # from a request's first byte to its last; and for reading a part of a response
     idle_seconds: float = 30.0  # between two requests
     connections: int = 4096  # beyond, the connection that waited longest is closed
-    pipelined: int = 16  # requests on one connection that wait for their answers; beyond, it is closed
-    held_bytes: int = 2**25  # of bodies that were not read yet; beyond, batches come again or are cut off
+    pipelined: int = 2  # requests on one connection that wait for their answers; beyond, it is closed
+    held_bytes: int = 2**25  # of requests under way and responses that are not read; beyond, the largest are cut off
 
 
 class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,9 +1,10 @@
 """A connection that must hurry up.
 
-uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size, makes work of every
-request that is sent before the last one is answered, and holds a response for as long as nobody reads it.  Here every
-request has a deadline from its first byte to its last, which no byte in between moves; headers have a size; so many
-requests of a connection wait for their answers and no more; bodies come in pieces of a sensible size; whoever stops
+uvicorn keeps half-sent requests open for as long as the sender likes, reads headers of any size and number, makes work
+of every request that is sent before the last one is answered, and holds a response for as long as nobody reads it.
+Here every request has a deadline from its first byte to its last, which no byte in between moves; headers have a size
+and a number; so many requests of a connection wait for their answers and no more; bodies come in pieces of a sensible
+size; what all connections hold together has a size: headers, bodies, and responses that nobody reads; whoever stops
 reading is dropped; and when there are too many connections the one that has waited longest for the other side makes
 room: whoever sends whole requests is served.
 """
@@ -23,6 +24,11 @@ SWEEP_SECONDS = 0.5
 # A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
 # The first of what is read at once is not counted, since it is the network that cuts there.
 MOST_PIECES = 1000
+MOST_HEADERS = 64  # each takes a few microseconds, and more memory than its bytes
+REQUEST_BYTES = 4096  # what a request takes in memory beside its address, headers and body
+HEADER_BYTES = 160  # what a header takes beside its own bytes
+COPIES = 3  # of an address and headers: as they came, decoded, and in what is made of them
+GONE = "fairgauge.gone"  # in the scope of a request whose sender has left
 
 
 class Crowd:
@@ -37,10 +43,10 @@ class Crowd:
         self._received = 0
 
     def received(self, count: int, connections: Iterable["HurriedProtocol"]) -> None:
-        """Count bytes of bodies; from time to time see how many are held, and drop those who wait with the most.
+        """Count bytes that are held; from time to time see how many, and drop those who have the most.
 
-        A body is held here until it is asked for, which it may never be.  Those of answers are counted again where
-        they are read.
+        A body is held here until it is asked for, which it may never be, headers until the request is answered, and a
+        response until it is read.  Bodies of answers are counted again where they are read.
         """
         self._received += count
         if self._received < self.limits.held_bytes // 4:
@@ -53,7 +59,7 @@ class Crowd:
                 return
             total -= held[one]
             self.evicted += 1
-            one.transport.abort()
+            one.drop()
 
     def wait_for(self, connection: "HurriedProtocol", seconds: float) -> None:
         """Give the other side so many seconds to send a complete request, or to read what it was sent."""
@@ -84,6 +90,7 @@ class HurriedProtocol(HttpToolsProtocol):
 
     crowd: ClassVar[Crowd]
     _header_bytes = 0
+    _headers = 0
     _begun_bytes = 0  # that came in since the request began
     _pieces = 0  # of the body, but for those that are not counted
     _body_bytes = 0
@@ -95,23 +102,42 @@ class HurriedProtocol(HttpToolsProtocol):
         """Start the clock of the first request."""
         super().connection_made(transport)
         self._cycles: deque[RequestResponseCycle] = deque()
+        self._weights: deque[int] = deque()  # of their headers, in the same order
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
         self.crowd.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and tell every request on it; uvicorn tells the last one only."""
         self.crowd.waiting.pop(self, None)
-        for cycle in self._cycles:
-            cycle.disconnected = True
-            cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
-            cycle.message_event.set()  # one that waits for the other side to go, as a live page does, is told
-        self.pipeline.clear()  # nobody is there to read what they would say
+        self._let_go()
         super().connection_lost(exc)
 
+    def _let_go(self) -> None:
+        """Let go of everything that nobody will read the answer to; the first request may have begun."""
+        for cycle in self._cycles:
+            cycle.disconnected = True
+            cycle.scope[GONE] = True  # type: ignore[literal-required]
+            cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
+            cycle.message_event.set()  # one that waits for the other side to go, as a live page does, is told
+        self.pipeline.clear()
+        while len(self._cycles) > 1:
+            self._cycles.pop()
+            self._weights.pop()
+        if self._cycles:
+            self.cycle = self._cycles[0]
+
+    def drop(self) -> None:
+        """Cut the connection off, without a word, and let go at once: that it is lost is told a while later."""
+        self._refused = True
+        self._let_go()
+        self.transport.abort()
+
     def held_bytes(self) -> int:
-        """Return how many bytes of bodies wait to be asked for: those of every request that is under way."""
+        """Return what is held for the other side: headers and bodies of requests that are under way, and responses."""
         last = getattr(self, "cycle", None)  # answered perhaps, and kept until the next one begins
-        return sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)
+        bodies = sum(len(cycle.body) for cycle in {*self._cycles, last} if cycle is not None)
+        begun = self._weight if self._in_headers else 0
+        return bodies + begun + sum(self._weights) + self.transport.get_write_buffer_size()
 
     def data_received(self, data: bytes) -> None:
         """Go on as uvicorn does, unless the request was refused: then the rest of it is dropped."""
@@ -120,28 +146,39 @@ class HurriedProtocol(HttpToolsProtocol):
         self._begun_bytes = self._begun_bytes + len(data) if self._in_headers else len(data)
         self._pieces -= 1
         super().data_received(data)
+        if self._in_headers:
+            self.crowd.received(COPIES * len(data), self.connections)  # type: ignore[arg-type]
         if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
 
     def on_url(self, url: bytes) -> None:
         """Count the address as a header."""
-        self._count_header(len(url))
+        self._header_bytes += len(url)
+        self._check_headers()
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header, also one that follows a body."""
-        self._count_header(len(name) + len(value) + 4)
-        if not self._refused:
-            super().on_header(name, value)
+        self._headers += 1
+        self._header_bytes += len(name) + len(value) + 4
+        self._check_headers()
+        super().on_header(name, value)
 
-    def _count_header(self, count: int) -> None:
-        self._header_bytes += count
-        if self._header_bytes > self.crowd.limits.header_bytes:
+    def _check_headers(self) -> None:
+        if self._header_bytes > self.crowd.limits.header_bytes or self._headers > MOST_HEADERS:
             self._refuse_headers()
+        if self._refused:
+            raise HttpParserError  # which the parser hands on, without a look at what follows
+
+    @property
+    def _weight(self) -> int:
+        """What the request takes in memory whose headers came last, without its body."""
+        return REQUEST_BYTES + COPIES * self._header_bytes + HEADER_BYTES * self._headers
 
     def _refuse_headers(self) -> None:
         if not self._refused:
-            self._refuse(Problem("headers-too-large", f"At most {self.crowd.limits.header_bytes} bytes."))
+            rule = f"At most {self.crowd.limits.header_bytes} bytes, and {MOST_HEADERS} headers."
+            self._refuse(Problem("headers-too-large", rule))
 
     def on_body(self, body: bytes) -> None:
         """Count a part of a body, unless there are too many for its size; then the rest is not even parsed.
@@ -166,13 +203,12 @@ class HurriedProtocol(HttpToolsProtocol):
             HttpParserError: Which the parser hands on, without a look at what follows.
         """
         if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:
-            self._refused = True
             self.crowd.evicted += 1
-            self.transport.abort()  # responses are on their way, which a refusal would be taken for
+            self.drop()  # responses are on their way, which a refusal would be taken for
         if self._refused:
             raise HttpParserError
         super().on_message_begin()
-        self._in_headers, self._header_bytes = True, 0
+        self._in_headers, self._header_bytes, self._headers = True, 0, 0
         self._pieces = self._body_bytes = 0
         self._start_clock()
 
@@ -183,6 +219,8 @@ class HurriedProtocol(HttpToolsProtocol):
         self._in_headers, self._in_body = False, True
         super().on_headers_complete()
         self._cycles.append(self.cycle)
+        self._weights.append(self._weight)
+        self.crowd.received(self._weight, self.connections)  # type: ignore[arg-type]
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
@@ -197,6 +235,7 @@ class HurriedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the rest of this one is still on its way."""
         self._cycles.popleft()
+        self._weights.popleft()
         super().on_response_complete()
         if not self._in_body and self in self.connections and self not in self.crowd.waiting:
             self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
@@ -205,6 +244,7 @@ class HurriedProtocol(HttpToolsProtocol):
         """Start the clock of a response that nobody reads."""
         super().pause_writing()
         self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+        self.crowd.received(self.transport.get_write_buffer_size(), self.connections)  # type: ignore[arg-type]
 
     def resume_writing(self) -> None:
         """Stop it, now that the response is being read; the clock of a request that is on its way goes on."""

@@ -52,11 +52,11 @@ def test_what_is_typed_counts_instead_of_the_file(fairgauge: Run, elsewhere: Pat
     assert (draft.title, str(draft.epsilon), draft.clients) == ("Mine", "2", 50_000)
     (elsewhere / "mine.toml").write_text(QUICK + (elsewhere / "mine.toml").read_text())
     quick = ("mine.toml", "--interval", "normal", "--json")
-    stated = fairgauge("plan", *quick).json["designs"][0]
+    stated = fairgauge("plan", *quick).json["questions"][0]["designs"][0]
     assert (stated["clients"], stated["epsilon"]) == (50_000, 2)
-    typed = fairgauge("plan", *quick, "--epsilon", 1, "--error", 0.1).json["designs"][0]
+    typed = fairgauge("plan", *quick, "--epsilon", 1, "--error", 0.1).json["questions"][0]["designs"][0]
     assert (typed["epsilon"], typed["error"]) == (1, 0.1)
-    assert fairgauge("plan", *quick, "--error", 0.1).json["designs"][0]["epsilon"] == 2
+    assert fairgauge("plan", *quick, "--error", 0.1).json["questions"][0]["designs"][0]["epsilon"] == 2
     fairgauge(
         "design", "mine.toml", "--title", "Ours", "--metric", "fpr:0:2", "--group", "a", "--group", "b", "-o", "s.json"
     )

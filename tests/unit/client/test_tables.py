@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 from fairgauge.client.entries import name_text
-from fairgauge.client.records import Columns, records_of
+from fairgauge.client.records import Columns, read_columns, records_of
 from fairgauge.client.site import count_records
-from fairgauge.client.tables import read_columns
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, site_of

@@ -63,3 +63,25 @@ def test_a_slice_that_fails_frees_the_lane():
             return "free"
 
     assert asyncio.run(play()) == "free"
+
+
+def test_requests_begin_one_by_one_and_all_that_is_ready_goes_first():
+    async def play() -> tuple[int, list[int]]:
+        lane, begun, seen = Lane(), 0, []
+
+        async def request() -> None:
+            nonlocal begun
+            await lane.begin()
+            begun += 1
+
+        async def answer() -> None:
+            for _ in range(10):  # steps, as an answer has
+                await asyncio.sleep(0)
+                seen.append(begun)
+
+        await asyncio.gather(*(request() for _ in range(1000)), answer())
+        return begun, seen
+
+    begun, seen = asyncio.run(play())
+    assert begun == 1000
+    assert seen[-1] <= 10  # one in each round, not a thousand in the first

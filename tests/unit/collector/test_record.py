@@ -338,6 +338,54 @@ def test_several_collectors_write_one_record(tmp_path: Path):
     assert read_record(tmp_path).lines == 21
 
 
+def test_a_record_that_became_shorter_while_it_was_used_is_not_written_to(tmp_path: Path):
+    record = filled(tmp_path)
+    path = tmp_path / FILE
+    old = b"".join(path.read_bytes().splitlines(keepends=True)[:-1])
+    path.write_bytes(old)
+    with pytest.raises(StoreError, match="became shorter"):
+        record.seal("9" * 64, "8" * 64, "2026-01-01T00:00:00Z")
+    assert path.read_bytes() == old
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_old_record_learns_from_the_store_what_was_let_go(kind: str, tmp_path: Path):
+    """Also how a collector on another machine, with a record of its own, knows what this one sealed."""
+    address, again, copy = new_store(kind, tmp_path), another(kind, tmp_path), tmp_path / "copy"
+    path = tmp_path / "secrets" / FILE
+
+    async def play() -> None:
+        async with open_desk(address, tmp_path) as desk:
+            await desk.publish(STUDY)
+            await desk.publish(CROWD)
+            await send(desk, STUDY, range(1, 31))
+            await send(desk, CROWD, range(1, 20))
+            await addresses.back_up(address, copy)
+            old = path.read_bytes()
+            await send(desk, STUDY, range(31, 41))
+            await send(desk, CROWD, range(20, 30))
+            assert sum(await desk.tally(CROWD)) == SHOWN
+            await close(desk, STUDY)
+        path.write_bytes(old)
+        async with open_desk(address, tmp_path) as desk:
+            assert did(tmp_path)[-2:] == ["sealed", "released"]
+            old = path.read_bytes()
+            await send(desk, CROWD, range(30, 40))
+            path.write_bytes(old)
+            other = Record(tmp_path / "secrets", desk.collector.signer)
+            assert list(other.batches[CROWD.digest]) == [0]
+            await records.learn(desk.collector.store, other, desk.collector.bucket())
+            assert list(other.batches[CROWD.digest]) == [0, 1]
+        await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        async with open_desk(again, tmp_path) as desk:
+            assert (await desk.answer(STUDY, bytes(15) + b"x", 0)).status_code == 410
+            assert (await close(desk, STUDY)).status_code == 409
+            assert (await desk.answer(CROWD, bytes(15) + b"x", 0)).status_code == 410
+            assert sum(await desk.tally(CROWD)) == 0
+
+    asyncio.run(play())
+
+
 # ---------------------------------------------------------------------- whose record it is
 def test_a_new_store_beside_secrets_of_another_is_refused_unless_it_is_meant(tmp_path: Path):
     async def play() -> None:
@@ -458,6 +506,10 @@ def test_verify_says_whether_a_seal_is_in_the_record(tmp_path: Path):
 
     assert outcome(good) == outcome(good, key) == ("holds", "record has this seal, and no other of this study.")
     assert outcome(good, stranger.public)[0] == "broken"
+    sealed = json.loads(good.splitlines()[-1])["digest"]
+    forged = other("forged", STUDY.digest, sealed)  # by somebody who has read the seal
+    assert outcome(forged)[0] == "open"
+    assert outcome(forged, key)[0] == "broken"
     assert "has no seal" in outcome(other("none", "f" * 64, "0" * 64))[1]
     assert "another seal" in outcome(other("second", STUDY.digest, "0" * 64))[1]
     assert "no whole record" in outcome(good.replace(b"sealed", b"Sealed"))[1]

@@ -62,7 +62,7 @@ def test_a_clock_that_is_behind_what_is_stored_removes_nothing(ask):
 
 
 @pytest.mark.parametrize(("latest", "removed"), [(CLOSING + DAY, True), (CLOSING + 40 * DAY, False)])
-def test_nothing_goes_while_what_is_stored_is_later_than_the_clock(latest: int, removed: bool):
+def test_nothing_goes_while_what_is_stored_is_later_than_the_clock(latest: int, removed: bool, capsys):
     """A clock that jumped back and forth may say that time is over when it is not: what is stored knows better."""
     study = replace(two_questions(), retention=7)
     kept = Published(study.digest, b"", "open", "", 0, None, number=1, closed=CLOSING, sealed=True)
@@ -97,5 +97,14 @@ def test_nothing_goes_while_what_is_stored_is_later_than_the_clock(latest: int, 
     assert looked(CLOSING + 30 * DAY) == []
     assert looked(CLOSING + 30 * DAY + HOUR - 1) == []
     assert not dropped
+    assert capsys.readouterr().out.count("waiting") == 1, "said once, not at every look"
     done = looked(CLOSING + 30 * DAY + HOUR)
     assert (done, dropped) == (([study.digest], [(1, "removed answers")]) if removed else ([], []))
+
+
+def test_a_new_store_does_not_wait_for_its_clock(ask, capsys):
+    async def scene(desk: Desk) -> None:
+        await desk.collector.retention.keep_to(4e9, 0)
+
+    ask(scene)
+    assert "ahead of what is stored" not in capsys.readouterr().out

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import structlog
 from starlette.routing import Route
+from starlette.types import Message
 
 from fairgauge.canonical import encode
 from fairgauge.collector.app import make_app
@@ -22,6 +23,7 @@ from fairgauge.collector.openapi import openapi
 from fairgauge.collector.routes import studies
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.server.problems import KINDS, URN
+from fairgauge.server.slow_clients import GONE
 from fairgauge.server.tokens import revoke_token
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -441,5 +443,45 @@ def test_nonsense_without_end_is_answered_late_and_good_answers_at_once(ask, mon
         assert (await desk.answer(STUDY, ID, 2)).status_code == 409  # a device may try in good faith
         assert (await desk.get(f"{ONE}/tally")).status_code == 200
         assert len(slowed) == 3
+        for path in ("/healthz", "/readyz", "/key", "/openapi.json", "/style.css", "/sign-in"):
+            assert (await desk.get(path, token="")).status_code == 200
+        assert slowed[3:] == ["free"] * 6  # nothing is free of charge
+
+    ask(scene)
+
+
+def test_an_answer_does_not_wait_for_a_thousand_other_requests(ask):
+    """They come at once; each is short, and the answer goes before nearly all of them."""
+
+    async def scene(desk: Desk) -> None:
+        await desk.publish(STUDY)
+        await desk.answer(STUDY, bytes(16), 0)
+        done = 0
+
+        async def other() -> None:
+            nonlocal done
+            await desk.get("/healthz", token="")
+            done += 1
+
+        flood = [asyncio.create_task(other()) for _ in range(1000)]
+        await asyncio.sleep(0)
+        assert (await desk.answer(STUDY, ID, 1)).status_code == 200
+        before = done
+        await asyncio.gather(*flood)
+        assert before < 500
+
+    ask(scene, rates={"free": 1e6})
+
+
+def test_a_request_whose_sender_has_left_is_not_begun(ask):
+    async def scene(desk: Desk) -> None:
+        said: list[Message] = []
+
+        async def send(message: Message) -> None:
+            said.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/healthz", "query_string": b"", "headers": [], GONE: True}
+        await make_app(desk.collector)(scope, send, send)  # type: ignore[arg-type]
+        assert said == []
 
     ask(scene)

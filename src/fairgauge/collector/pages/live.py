@@ -6,7 +6,7 @@ A listener is sent the newest state only.  One that is slow skips states, and ho
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
@@ -38,7 +38,7 @@ class Live:
     @property
     def listeners(self) -> int:
         """How many there are."""
-        return self._places.used
+        return sum(watch.listeners for watch in self._watches.values())
 
     def stop(self) -> None:
         """Let everyone go, so that the collector can end; browsers come back by themselves."""
@@ -46,20 +46,22 @@ class Live:
         for watch in self._watches.values():
             watch.tell()
 
-    def join(self, entry: Entry, voice: Voice = ENGLISH, kind: str = STRANGER) -> AsyncIterator[bytes]:
-        """Return events for one more listener of a kind, in a language.
+    def place(self, kind: str = STRANGER) -> AbstractContextManager[None]:
+        """Take a place of a kind for as long as this lasts; whoever is sent something takes it before that begins."""
+        return self._places.taken(kind)
+
+    def join(self, entry: Entry, voice: Voice = ENGLISH) -> AsyncIterator[bytes]:
+        """Return events for one more listener, in a language.
 
         Raises:
-            Busy: If there are too many of this kind.
             Stopping: If the collector is about to end.
         """
         if self._stopped.is_set():
             raise Stopping("The collector is stopping.", 2)
-        self._places.check(kind)
-        return self._listen(entry, voice, kind)
+        return self._listen(entry, voice)
 
-    async def _listen(self, entry: Entry, voice: Voice, kind: str) -> AsyncIterator[bytes]:
-        with self._places.taken(kind), self._watching(entry) as watch:
+    async def _listen(self, entry: Entry, voice: Voice) -> AsyncIterator[bytes]:
+        with self._watching(entry) as watch:
             seen = 0
             yield _RETRY
             while not self._stopped.is_set():

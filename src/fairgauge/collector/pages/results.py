@@ -234,7 +234,7 @@ def _told(results: Results, voice: Voice) -> Shown:
         held=results.held,
         released=voice.tell(results.released),
         sure=voice.tell(part_of_hundred(estimate.confidence)),
-        guarantee=voice.say(f"interval.{estimate.interval}"),
+        guarantee=voice.say(f"interval.{estimate.kind.text or estimate.interval}"),
         bands=[
             naming(study, one, voice).tell(_drawn(told))
             for one, told in zip(study.questions, estimate.questions, strict=True)

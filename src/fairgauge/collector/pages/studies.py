@@ -4,9 +4,10 @@ import asyncio
 from datetime import UTC, datetime
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
+from fairgauge.collector.export import HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page
 from fairgauge.collector.pages.shelf import pages_of
 from fairgauge.collector.pages.speaking import voice_of
@@ -60,8 +61,9 @@ async def events(request: Request) -> Response:
     """Send what the answers say, again and again as they come, as server-sent events."""
     entry = await collector_of(request).current(request.path_params["digest"])
     headers = {"Cache-Control": "no-store", "Vary": "Accept-Language", "X-Accel-Buffering": "no"}
-    sent = pages_of(request).live.join(entry, voice_of(request), kind_of(request))
-    return StreamingResponse(sent, 200, headers, "text/event-stream")
+    live = pages_of(request).live
+    sent = live.join(entry, voice_of(request))
+    return HeldResponse(live.place(kind_of(request)), sent, headers=headers, media_type="text/event-stream")
 
 
 async def report(request: Request, query: ReportQuery) -> Response:

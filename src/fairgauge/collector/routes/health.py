@@ -1,7 +1,7 @@
 """Is it alive, is it ready, how is it doing, and what can it do."""
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.shapes import Status
@@ -30,4 +30,4 @@ async def metrics(request: Request) -> Response:
 
 async def describe(request: Request) -> Response:
     """Show this interface as an OpenAPI document."""
-    return JSONResponse(request.scope["app"].described)
+    return Response(request.scope["app"].described, media_type="application/json")

@@ -475,7 +475,7 @@ const INTEGERS = {
 // What a study may say of its terms, in the document as it is or as an object of its own.
 const TERMS = [
   ...["language", "purpose", "operator", "contact", "opens", "closes", ...Object.keys(INTEGERS), "aim", "admission"],
-  ...["gateway", "order", "model", "issuer", "release", "translations"],
+  ...["gateway", "order", "model", "stratum", "issuer", "release", "translations"],
 ];
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
 const OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge is the last that can export it";
@@ -647,6 +647,7 @@ function readStudy(document) {
   if (parts.aim !== null) checkDecimal("aim", parts.aim);
   for (const [name, reader] of [
     ["model", readModel],
+    ["stratum", readStratum],
     ["issuer", readIssuer],
     ["release", readRelease],
   ])
@@ -1052,6 +1053,15 @@ function readModel(document) {
   return { name, version };
 }
 
+function readStratum(document) {
+  const { of, name, share } = read(document, ["of", "name", "share"]);
+  checkDecimal("share", share);
+  checkName("of", of);
+  checkName("name", name);
+  checkPart("share", share);
+  return { of, name, share };
+}
+
 function readIssuer(document) {
   const { name, key } = read(document, ["name", "key"]);
   checkText("name", name);
@@ -1090,6 +1100,18 @@ function checkTerms(study) {
     throw new BadStudy("issuer", issuer.name, "must not be given unless admission is blind");
   }
   if (gateway !== null) checkKey("gateway", gateway);
+  if (study.counts) checkSiteTerms(study);
+}
+
+function checkSiteTerms(study) {
+  if (![null, "tickets"].includes(study.admission)) {
+    const rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others";
+    throw new BadStudy("admission", study.admission, rule);
+  }
+  for (const field of ["gateway", "epoch", "release"]) {
+    if (study[field] === null) continue;
+    throw new BadStudy(field, "something", "must not be given where sites answer: that a site takes part is not hidden");
+  }
 }
 
 const checkProse = (field, value) => checkText(field, value, LONGEST_PROSE);

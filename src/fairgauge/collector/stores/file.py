@@ -81,9 +81,19 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def read_only(path: Path) -> sqlite3.Connection:
-    """Open the file so that nothing can be changed through this connection."""
+    """Open the file so that nothing can be changed through this connection.
+
+    A kill may have left a change half done, with a journal that undoes it: SQLite does so for whoever may write.
+    """
     address = f"{path.absolute().as_uri()}?mode=ro"
+    if path.with_name(f"{path.name}-journal").exists():
+        _undo(path)
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _undo(path: Path) -> None:
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as found:
+        found.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
 def tidy(path: Path) -> None:

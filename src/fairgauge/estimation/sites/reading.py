@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.between import Between
@@ -46,7 +46,7 @@ class Reader:
             if not tally.products:
                 raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
-        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == "people")
+        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == DEFAULT)
 
     def rate(self, rate: Rate, alpha: float) -> Interval:
         """Return the interval of a rate."""

@@ -228,6 +228,24 @@ def test_a_damaged_page_is_found_and_serve_refuses_the_file(tmp_path: Path):
     assert path.read_bytes() == bytes(data)
 
 
+def test_a_change_that_a_kill_left_half_done_is_undone_by_whoever_looks(tmp_path: Path):
+    """A store that was just restored has no log yet: a kill at its first start leaves a journal beside it."""
+    address = new_store("sqlite", tmp_path)
+    asyncio.run(fill(address, tmp_path, close=False))
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    with closing(sqlite3.connect(tmp_path / "gauge.db", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("PRAGMA cache_size=1")
+        connection.execute("BEGIN")
+        connection.execute("UPDATE answers SET payload = printf('%1000s', 'half done')")
+        for name in ("gauge.db", "gauge.db-journal"):
+            (killed / name).write_bytes((tmp_path / name).read_bytes())
+    assert b"half done" in (killed / "gauge.db").read_bytes()
+    assert asyncio.run(addresses.check(f"sqlite:///{killed / 'gauge.db'}")).faults == ()
+    assert b"half done" not in (killed / "gauge.db").read_bytes()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_upgrade_is_told_before_it_is_done(kind: str, tmp_path: Path):
     address = new_store(kind, tmp_path)

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
 
+from fairgauge.collector.app import make_app
 from fairgauge.collector.pages import live
 from fairgauge.collector.pages.shelf import Pages
 from fairgauge.collector.queries import Terms
@@ -105,19 +107,45 @@ def test_a_hundred_listeners_share_one_poll(watch, monkeypatch: pytest.MonkeyPat
 
 def test_there_is_a_limit_on_listeners(watch):
     async def scene(desk: Desk, pages: Pages) -> None:
-        entry = await desk.collector.entry(STUDY.digest)
-        first, second = pages.live.join(entry), pages.live.join(entry)
-        await news(first)
-        await news(second)
-        with pytest.raises(Busy):
-            pages.live.join(entry)
-        await first.aclose()  # type: ignore[attr-defined]
-        third = pages.live.join(entry)
-        assert await news(third)
-        for events in (second, third):
-            await events.aclose()  # type: ignore[attr-defined]
+        with pages.live.place():
+            with pages.live.place(), pytest.raises(Busy), pages.live.place():
+                pass
+            with pages.live.place():
+                pass
 
     watch(scene, limits={"listeners": 2})
+
+
+def test_whoever_comes_when_all_places_are_taken_is_told_before_anything_is_sent(watch, capsys):
+    """All ask at once: none is let in between a look at the places and its first event, and then broken off."""
+
+    async def scene(desk: Desk, pages: Pages) -> None:
+        app, told = make_app(desk.collector), []
+        scope = {
+            "type": "http", "method": "GET", "path": f"/studies/{STUDY.digest}/events", "query_string": b"",
+            "headers": [], "asgi": {"spec_version": "2.3"}, "root_path": "", "scheme": "http", "server": ("x", 80),
+        }  # fmt: skip
+
+        async def listen() -> None:
+            begun = asyncio.Event()
+
+            async def receive() -> Message:
+                await begun.wait()  # then the other side is gone
+                return {"type": "http.disconnect"}
+
+            async def send(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    told.append(message["status"])
+                    await asyncio.sleep(0.05)
+                    begun.set()
+
+            await app(dict(scope), receive, send)
+
+        await asyncio.gather(*(listen() for _ in range(6)))
+        assert sorted(told) == [200, 200, 503, 503, 503, 503]
+
+    watch(scene, limits={"listeners": 2})
+    assert "fault" not in capsys.readouterr().err
 
 
 def test_a_store_that_is_away_for_a_while_ends_nothing(watch, monkeypatch: pytest.MonkeyPatch, capsys):

@@ -86,7 +86,7 @@ def test_the_records_that_are_there() -> None:
     assert not too_many(misses), misses
 
 
-@pytest.mark.parametrize("drawn", [True, False], ids=["people", "records"])
+@pytest.mark.parametrize("drawn", [True, False], ids=["population", "records"])
 def test_intervals_are_as_wide_as_their_confidence_needs(drawn: bool) -> None:
     """Never narrower than the normal one at alpha / 2 on each side, and not much wider."""
     noise = Noise(math.exp(-0.5), 20)
@@ -137,17 +137,17 @@ class TestEstimate:
             assert interval.high - interval.low < 0.25
         assert found["accuracy"].overall is not None
         assert found.questions[0].shares["female"].low < 0.5 < found.questions[0].shares["female"].high
-        assert found.interval == "people"
+        assert found.interval == "population"
         assert "the people that these sites see" in found.guarantee
 
     def test_kinds(self, counted: Tally) -> None:
         study = confusion_study()
         widths = {}
-        for kind in ("people", "records", "sites"):
+        for kind in ("population", "records", "sites"):
             gap = fg.estimate(study, counted, interval=kind)["tpr"].gap("female", "male")
             widths[kind] = gap.high - gap.low
-        assert widths["records"] < widths["people"]
-        with pytest.raises(InvalidInput, match="must be one of people, records, sites in a study for sites"):
+        assert widths["records"] < widths["population"]
+        with pytest.raises(InvalidInput, match="must be one of population, records, sites in a study for sites"):
             fg.estimate(study, counted, interval="anytime")
         with pytest.raises(InvalidInput, match="tolerance"):
             fg.estimate(study, counted, tolerance=0.1)
@@ -167,7 +167,7 @@ class TestEstimate:
         told = "The gap between female and male may be anything: there are too few people to tell them from the noise."
         assert told in found.warnings
 
-    @pytest.mark.parametrize("kind", ["people", "records", "sites"])
+    @pytest.mark.parametrize("kind", ["population", "records", "sites"])
     def test_what_is_told_is_not_picked_by_the_noise(self, kind: str) -> None:
         """However many people there are, a rate is told, and missed as often as promised.
 
@@ -230,7 +230,7 @@ def test_the_rate_of_nobody_may_be_anything() -> None:
     assert inverted(test) == (0, 1)
 
 
-@pytest.mark.parametrize("interval", ["people", "records"])
+@pytest.mark.parametrize("interval", ["population", "records"])
 def test_whoever_wants_to_err_once_in_a_billion_gets_an_interval(interval: str) -> None:
     study = confusion_study("3")
     found = fg.estimate(study, tally(study, sites=5, people=400, rates=RATES), confidence=1 - 1e-9, interval=interval)
