@@ -65,6 +65,18 @@ def test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked
     assert heard(parties, start) == [ENVELOPE], "the study is kept, and the answer is the only thing that leaves"
 
 
+def test_who_asks_without_a_relay_is_told_that_the_collector_saw_it(
+    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, ledger = f"{parties.url('collector')}/studies/{parties.study.digest}", tmp_path / "ledger"
+    typed = [address, *PERSON, "--ledger", str(ledger), *ticketed(parties)]
+    assert main(typed, patience=AT_ONCE) == 0
+    assert capsys.readouterr().err.startswith("The collector saw the address that asked for this study; with --relay")
+    start = len(parties.parties["collector"].heard)
+    assert main(typed, patience=AT_ONCE) == 0
+    assert (capsys.readouterr().err, heard(parties, start)) == ("", [])
+
+
 def test_an_address_that_is_no_study_of_a_collector_is_not_read_through_a_relay(
     parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

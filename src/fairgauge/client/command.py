@@ -31,6 +31,10 @@ AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
 )
+SEEN = (
+    "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and nobody "
+    "is asked again: let some hours pass before the answer is sent.\n"
+)
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
@@ -206,6 +210,8 @@ def _load(request: Request) -> "Study":
     study = load_study(request.study, digest=request.digest, relay=request.relay)
     if study.gateway is not None or study.epoch is not None or study.admission == "blind":
         Ledger(path).keep_document(address, study.to_bytes())
+    if study.gateway is not None and request.relay is None:
+        sys.stderr.write(SEEN)
     return study
 
 
