@@ -32,8 +32,8 @@ AT_ONCE = (
     "Without --now it would wait for a random moment.\n"
 )
 SEEN = (
-    "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and nobody "
-    "is asked again: let some hours pass before the answer is sent.\n"
+    "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
+    "nobody is asked again: let some hours pass before the answer is sent.\n"
 )
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
