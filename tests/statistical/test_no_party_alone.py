@@ -41,8 +41,8 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
 from fairgauge.crowd import blanket_weights, crowd_of
-from fairgauge.issuer.app import Issuer
-from fairgauge.issuer.signing import key_in, make_key, sign_blinded
+from fairgauge.issuer.blind_signing import key_in, make_key, sign_blinded
+from fairgauge.issuer.issuer_server import Issuer
 from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Release, Study

@@ -281,7 +281,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
         if crowd is not None:
-            from fairgauge.crowd.words import readers_sentence, runners_sentence
+            from fairgauge.crowd.sentences import readers_sentence, runners_sentence
 
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
