@@ -1638,8 +1638,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "strata: all have the degrees of freedom of one",
-        "limit = float(chi2.isf(alpha, len(readers)))",
-        "limit = float(chi2.isf(alpha, 1))",
+        "limit = float(chdtri(len(readers), alpha))",
+        "limit = float(chdtri(1, alpha))",
         "test_an_interval_is_as_wide_as_chi_square_says",
     ),
     _mutant(
@@ -1722,6 +1722,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_client_that_sometimes_tells_the_truth_is_caught",
     ),
     # -------------------- the storm
+    _mutant(
+        "verify: numbers without the seal that the record has of their study pass",
+        'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
+        'outcome: Outcome = "open"',
+        "test_verify_says_whether_a_seal_is_in_the_record",
+    ),
     _mutant(
         "record: one that became shorter is written on",
         "if os.fstat(file.fileno()).st_size < self.bytes:",
@@ -1978,8 +1984,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "sites: the noise of cells is half of what it is",
-        "found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)",
-        "found += cells / 2 * noise.log_transform((weight - self.rate[:, None]) * turned)",
+        "logs = logs + cells * noise.log_transform(",
+        "logs = logs + cells / 2 * noise.log_transform(",
         "test_no_tail_is_larger_than_its_bound",
     ),
     _mutant(

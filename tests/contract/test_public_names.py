@@ -30,9 +30,10 @@ PUBLIC_NAMES = [
     "estimate",
     "new",
     "plan",
+    "report",
     "simulate",
 ]
-VERBS = ["answer", "design", "estimate", "new", "plan", "simulate"]
+VERBS = ["answer", "design", "estimate", "new", "plan", "report", "simulate"]
 ROOMS = [
     "audit",
     "channel",

@@ -7,20 +7,22 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.crowd_plan import plan_in_crowd, read_aim
+from fairgauge.planning.crowd_plan import check_crowd, plan_in_crowd, read_aim
+from fairgauge.planning.draft import Draft
 from fairgauge.planning.input import Metrics, ask
 from fairgauge.planning.noisy_counts import ask_counts
 from fairgauge.planning.plans import Plans, plan_questions
+from fairgauge.planning.table_draft import new
 from fairgauge.planning.table_pairing import designed
-from fairgauge.study import Attribute, Number, Question, Study
+from fairgauge.study import Attribute, Metric, Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 
 _SITES = "must be given with outcome: devices hold one person each"
 
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
-    metric: Metrics | None,
-    attribute: Attribute,
+    metric: Any,
+    attribute: Attribute | None = None,
     *,
     clients: Number | None = None,
     epsilon: Number | None = None,
@@ -56,6 +58,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
 
     Args:
         metric: What is measured; several metrics are planned as the questions of one study, which share its answers.
+            Or, without an attribute, somebody's own table, as :func:`fairgauge.new` takes it, which says the rest:
+            ``plan(people, clients=200_000)``.  Epsilon is 1 then, unless it is given or looked for.
         attribute: How people are grouped, with their shares of the population, and how often they answer.
         clients: How many will answer.
         epsilon: The privacy loss of one answer.
@@ -70,6 +74,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         detect: A gap whose chance of being noticed shall be given too.
         crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
             see only its counts.  Local epsilon and secret draws that keep it are found; see ``Plan.release``.
+            ``"auto"`` with an error: the least that reaches it.
         delta: The crowd's delta; the smaller of 1e-8 and a tenth of one in the number of clients unless given.
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
@@ -99,6 +104,11 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> round(hospitals["accuracy"].rows[0].error, 3)
     0.025
     """
+    if attribute is None:
+        drafted, attribute = _drafted(metric)
+        metric, expect = list(drafted.metrics), expect or drafted.expect
+        if epsilon is None and crowd_epsilon is None and (clients is None or error is None):
+            epsilon = drafted.epsilon
     if outcome is not None:
         _refuse(
             "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
@@ -155,8 +165,7 @@ def plan_asked(  # noqa: PLR0913 - what a plan takes
         return plan_questions(questions, **asked, designs=designs, progress=progress)
     if len(questions) > 1:
         raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
-    if epsilon is not None or error is not None:
-        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes the place of epsilon and error: leave them out")
+    check_crowd("crowd_epsilon", crowd_epsilon, epsilon=epsilon, error=error)
     return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)
 
 
@@ -232,6 +241,14 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
     return designed(questions, as_epsilon(epsilon), design=design, clients=count)
+
+
+def _drafted(table: Any) -> tuple[Draft, Attribute]:
+    """Draft a study from somebody's own table."""
+    found = None if table is None or isinstance(table, Metric | list | tuple) else new(table)
+    if found is None or found.attribute is None:
+        raise InvalidInput("attribute", "nothing", "must be given beside a metric: how people are grouped")
+    return found, found.attribute
 
 
 def _refuse(rule: str, **given: object) -> None:

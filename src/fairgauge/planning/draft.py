@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.lazy import above
 from fairgauge.planning.attribute_input import CELLS, MARGINS, read_comparisons, read_shares
 from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
@@ -215,6 +216,8 @@ class Draft:
         title = self._given("title", self.title, "must be given: what the study is about, for people")
         epsilon = self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer")
         return make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
+
+    _repr_html_ = above("fairgauge.reports.notebook", "draft_html")
 
     def plans(self, **asked: Any) -> "Plans":
         """Plan the study: two of clients, epsilon and error, as :func:`fairgauge.plan` takes them, give the third.

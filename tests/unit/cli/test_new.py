@@ -3,9 +3,11 @@
 Covers: fairgauge.cli.drafts, fairgauge.cli.truth.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from fairgauge.planning.draft import Draft
 from fairgauge.simulation.truth import Truth
@@ -79,9 +81,14 @@ def test_at_a_terminal_it_asks_what_nobody_typed(fairgauge: Run, table: str, mon
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     asked: list[str] = []
 
-    def prompt(question: str, **_: object) -> str:
+    slips = {"groups": "gendr", "measured": "recall, fp", "epsilon": "much", "people": "many"}
+
+    def prompt(question: str, value_proc: Callable[[str], str] = str, **_: object) -> str:
         asked.append(question)
-        return ["gender", "recall", "Ours", "2", "3e4"][len(asked) - 1]
+        for slip in (slips[word] for word in slips if word in question):
+            with pytest.raises(typer.BadParameter, match=r"must be"):  # said, and asked again
+                value_proc(slip)
+        return value_proc(["gender", "recall", "Ours", "2", "3e4"][len(asked) - 1])
 
     monkeypatch.setattr("typer.prompt", prompt)
     done = fairgauge("new", table)

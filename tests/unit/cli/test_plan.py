@@ -4,6 +4,7 @@ Covers: fairgauge.cli.crowd_plan.
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
     assert done.status == 1
     assert "impossible" in done.out
-    assert "No design reaches this error: allow a larger error, or find more clients." in done.out
+    assert "No design reaches this error as it is asked: allow a larger one, or find more clients." in done.out
 
 
 def test_one_design_and_beside_it_what_the_paper_plans(fairgauge: Run):
@@ -83,7 +84,7 @@ def test_one_design_and_beside_it_what_the_paper_plans(fairgauge: Run):
     assert "epsilon 2.46, K·Var 10." in done.out
     done = fairgauge("plan", *asked, "--error", 0.001, "--design", "laplace")
     assert done.status == 1
-    assert "No design reaches this error at an epsilon up to 8:" in done.out
+    assert "No design reaches this error at an epsilon up to 8 as it is asked:" in done.out
     assert "epsilon 178.89, K·Var" in done.out
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", 0.01, "--design", "randomized-response")
     assert "11,074,964 clients, K·Var 44.3" in done.out
@@ -261,8 +262,8 @@ class TestCrowd:
             ((*TERMS, "--title", "Falls"), "title=Falls: must be given with --output"),
             ((*GROUPS, "--clients", "9", "-o", "x", "--title", "T"), "output=x: must be given with --crowd-epsilon"),
             ((*TERMS, "--delta", "1e-4"), "delta=0.0001: must be below 1 in 10,000, and better far below"),
-            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
-            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of epsilon and error"),
+            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of epsilon and error"),
             ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),
             ((*GROUPS, "--clients", "9", "--local-limit", "4"), "local-limit=4: must be given with --crowd-epsilon"),
             ((*GROUPS, "--clients", "9", "--crowd-epsilon", "0"), "crowd-epsilon=0: must be 0.0"),
@@ -278,8 +279,31 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
     lines = done.out.splitlines()
     assert lines[0] == TWO_EQUAL
     assert [line.split()[0] for line in lines[3:9]] == ["0.1", "0.25", "0.5", "1", "2", "4"]
-    assert lines[-2].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
-    assert lines[-1].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
+    assert lines[11].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
+    assert lines[12].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
+    assert lines[14].startswith("What else could be done for ±0.02 with 200,000 people, at epsilon 1")
+    assert lines[-1].strip() == "fairgauge plan --outcome levels --sites 20 --people 10000 --epsilon 1"
+
+
+def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run):
+    """A goal that is missed: every command line that is proposed runs, and gives the error that stands above it."""
+    done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, "--interval", "normal", "--metric", "hits:0:100")
+    proposed = done.out.partition("What else could be done for ±2 with 8,000 people")[2].splitlines()[1:]
+    assert len(proposed) == 10
+    for said, typed in zip(proposed[::2], proposed[1::2], strict=True):
+        error = float(re.findall(r"±([0-9.]+)", said)[0])
+        plan = fairgauge(*shlex.split(typed)[1:], "--json").json["questions"][0]
+        assert min(row["error"] for row in plan["designs"]) == pytest.approx(error, rel=0.01)
+        assert ("enough" in said) == (error <= 2)
+
+
+def test_which_crowd_epsilon_reaches_an_error(fairgauge: Run):
+    asked = ("--clients", 8000, "--error", 0.025, "--interval", "normal")
+    (found,) = fairgauge("plan", *asked, "--crowd-epsilon", "auto", "--json").json["questions"]
+    assert min(row["error"] for row in found["designs"]) <= 0.025
+    assert 0.1 < found["crowd"]["epsilon"] < 1
+    alone = fairgauge("plan", "--clients", 8000, "--crowd-epsilon", "auto")
+    assert (alone.status, "needs clients and an error" in alone.err) == (2, True)
 
 
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):

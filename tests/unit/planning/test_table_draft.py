@@ -15,6 +15,7 @@ import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.table_draft import Wish, draft_text, look
+from fairgauge.simulation import read_people
 
 
 def people(rows: int = 3000, seed: int = 1) -> dict[str, list[Any]]:
@@ -155,3 +156,22 @@ def test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has
     assert "Who" not in text
     with pytest.raises(InvalidInput, match=r'labels\.recall\.\*.*must be ""'):
         Draft.read(tomllib.loads(text.replace('"*" = ""', '"*" = 1')))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, dict])
+def test_a_frame_is_planned_and_simulated_as_it_is(library: Any):
+    data = library({"sex": ["F", "M", "n/a"] * 100, "recall": ["70%", "0.9", ""] * 100})
+    (found,) = fg.plan(data, clients=10**6, interval="normal", designs=["randomized-response"])
+    assert (found.rows[0].epsilon, found.rows[0].clients) == (1, 10**6)
+    assert fg.plan(data, clients=10**6, error=0.1, interval="normal", designs=["laplace"])[0].rows[0].epsilon != 1
+    draft = fg.new(data)
+    study = fg.Study("Recall", fg.design(list(draft.metrics), draft.attribute, epsilon=4, design="laplace"))  # type: ignore[arg-type]
+    tally = fg.simulate(study, data, clients=10**6, seed=1, reading=draft.table)
+    assert fg.estimate(study, tally)["recall"].gap().estimate == pytest.approx(-0.2, abs=0.02)
+    with pytest.raises(InvalidInput, match="sex=F: must be one of female, male"):
+        fg.simulate(study, data)
+    people = read_people(study, data, draft.table).population
+    with pytest.raises(InvalidInput, match="must be given with a frame or a file"):
+        fg.simulate(study, people, reading=draft.table)
+    with pytest.raises(InvalidInput, match="attribute=nothing: must be given beside a metric"):
+        fg.plan(list(draft.metrics), clients=100, epsilon=1)
