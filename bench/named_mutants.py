@@ -787,6 +787,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
     ),
     _mutant(
+        "hiding: nobody is told that the collector saw who asked for a study",
+        "if study.gateway is not None and request.relay is None:",
+        "if False:",
+        "test_who_asks_without_a_relay_is_told_that_the_collector_saw_it",
+    ),
+    _mutant(
         "hiding: a study without an issuer need not be everybody's",
         'if study.gateway is not None and study.admission != "blind": _check_everybodys(',
         "if False: _check_everybodys(",
