@@ -2492,9 +2492,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: fields that nobody knows are passed over",
+        "if name not in required and name not in optional: raise BadStudy(name, value",
+        "if False: raise BadStudy(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "tally: fields that nobody knows are passed over",
         "if name not in names: raise error(name, value",
         "if False: raise error(name, value",
-        "test_a_document_that_breaks_a_rule_is_refused",
+        "test_bad_tallies_are_refused",
     ),
     _mutant(
         "study: a number with a fraction is read",
