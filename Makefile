@@ -66,8 +66,9 @@ $(NVFLARE)/.installed: pyproject.toml constraints-nvflare.txt
 	@touch $@
 
 # Twenty seconds of it are in `make test`; here with 10,000 questions, which takes a quarter of an hour on busy cores.
-attacks: $(STAMP)  ## Ask devices and agents 10,000 questions, and see that they tell no more than the ledger says
-	FAIRGAUGE_GAMES=500 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/statistical/test_diffing.py $(ARGS)
+attacks: $(STAMP)  ## Kill clients at every point, play 500 games against people, ask devices 10,000 questions
+	FAIRGAUGE_CRASH=every OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e/test_crash.py $(ARGS)
+	FAIRGAUGE_GAMES=500 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/statistical/test_no_party_alone.py tests/statistical/test_diffing.py $(ARGS)
 	FAIRGAUGE_QUESTIONS=10000 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e/test_silence.py $(ARGS)
 
 lint: $(STAMP)  ## Check style, types and layers

@@ -87,7 +87,7 @@ class Setting:
     sites: int
     people: int
     epsilon: str
-    kind: str = "people"
+    kind: str = "population"
     confidence: float = 0.95
     copies: int = 1
 
@@ -190,7 +190,10 @@ def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tup
     yield "share", holds(share_of(site, group), level=alpha)
     yield "gap", holds(*pairs[name], level=alpha)
     yield "ratio", all(holds(rate, level=alpha / 2) for rate in pairs[name])
-    yield "equalised odds", all(holds(*pairs[each], level=alpha / 2) for each in ("tpr", "fpr"))
+    yield (
+        "equalised odds",
+        all(holds(*pairs[each], level=alpha / 2) for each in ("true positive rate", "false positive rate")),
+    )
 
 
 def draw(setting: Setting, site: NoisyCounts, rng: np.random.Generator) -> tuple[Cells, Tally]:
@@ -204,7 +207,7 @@ def draw(setting: Setting, site: NoisyCounts, rng: np.random.Generator) -> tuple
     noisy = counts * setting.copies + noise
     truths = {
         "records": counts.sum(axis=0).astype(float),
-        "people": people @ laws[picked],
+        "population": people @ laws[picked],
         "sites": np.round(setting.people * sizes) @ laws,
     }
     return truths[setting.kind], _tally(noisy)

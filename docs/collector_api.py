@@ -12,7 +12,9 @@ from typing import Any
 
 from fairgauge.collector.openapi import openapi
 from fairgauge.collector.queries import rule_of
+from fairgauge.server.problems import OTHER_KEY, URN
 
+OTHER_KEY_MEANS = "The envelope is for a key that this gateway has not (RFC 9458)"
 PAGE = Path(__file__).parent / "collector-api.md"
 
 
@@ -83,13 +85,14 @@ def _documents(document: dict[str, Any]) -> Iterator[str]:
 def _problems(document: dict[str, Any]) -> Iterator[str]:
     yield "## Problems"
     yield ""
-    yield "The `type` of a problem is one of these URNs and never changes its meaning; the sentences may."
+    yield "The `type` of a problem is one of these and never changes its meaning; the sentences may."
     yield ""
     yield "| type | meaning |"
     yield "|---|---|"
     for urn in document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"]:
-        kind = urn.rpartition(":")[2]
-        yield f"| `{urn}` | {document['components']['responses'][kind]['description']} |"
+        kind = urn.removeprefix(URN)
+        meaning = OTHER_KEY_MEANS if kind == OTHER_KEY else document["components"]["responses"][kind]["description"]
+        yield f"| `{urn}` | {meaning} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -78,7 +78,7 @@ count people in a column `count`.
 - A **column** has the name of the attribute or the metric, whatever its capitals; `group` and `value` will do where there
   is one of each; `[table.columns]` says where else it is. Other columns are ignored, and named once.
 - A **label** is a group's name, whatever its capitals, or what `[table.labels.sex]` says: `F = "female"`. Empty text stands
-  for what is missing, and `"*"` for every label that is not listed.
+  for what is missing, and `"*"` for every label that is not listed; of a metric, for every text that is no number.
 - A **number** may have a percent sign: `76.5%` is 0.765, or 76.5 where the metric runs beyond 1. With semicolons between
   columns `0,85` is a number.
 - **Missing** is what is empty, `n/a`, `na`, `nan`, `none`, `null`, `-` or `?`, unless a group is called so. `missing` says

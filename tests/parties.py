@@ -39,8 +39,8 @@ class Party:
     app: Any
     heard: list[bytes] = field(default_factory=list)
     said: list[bytes] = field(default_factory=list)
-    lose: int = 0  # so many requests are done, and their replies are lost
-    drop: int = 0  # so many requests are lost before anything is done
+    lose: int = 0  # so many posts are done, and their replies are lost
+    drop: int = 0  # so many posts are lost before anything is done
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -49,8 +49,9 @@ class Party:
         host, port = scope["client"] or ("", 0)
         head = f"{host}:{port} {scope['method']} {scope['path']}".encode()
         self.heard.append(b"\n".join([head, *(name + b": " + value for name, value in scope["headers"])]))
-        lost, self.lose = self.lose > 0, max(0, self.lose - 1)
-        dropped, self.drop = self.drop > 0, max(0, self.drop - 1)
+        post = scope["method"] == "POST"
+        lost, self.lose = post and self.lose > 0, max(0, self.lose - post)
+        dropped, self.drop = post and self.drop > 0, max(0, self.drop - post)
 
         async def listen() -> Any:
             message = await receive()

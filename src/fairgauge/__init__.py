@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.estimation import Estimate, Interval, estimate
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
     from fairgauge.planning import Plan, design, new, plan
+    from fairgauge.reports import report
     from fairgauge.simulation import Population, simulate
     from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
@@ -58,6 +59,7 @@ __all__ = [
     "estimate",
     "new",
     "plan",
+    "report",
     "simulate",
 ]
 
@@ -86,6 +88,7 @@ __getattr__, __dir__ = lazily(
         "estimate": "estimation",
         "new": "planning",
         "plan": "planning",
+        "report": "reports",
         "simulate": "simulation",
         **{room: room for room in _ROOMS},
     },

@@ -480,7 +480,6 @@ def test_texts_of_errors_hold_neither_group_nor_value(client: OpenClient) -> Non
             const study = await client.parseStudy(new TextEncoder().encode(text));
             const profiles = [
                 { group: "female", values: "zz-quokka" },
-                { group: "zz-quokka" },
                 { group: "zz-quokka", values: {}, value: 7731902 },
                 "zz-quokka",
             ];

@@ -61,6 +61,8 @@ def test_the_page_fetches_a_blind_ticket_and_says_that_it_sends_at_once(
 ):
     heard: list[dict[str, str]] = []
     person = visitor()
+    directory = {"body": json.dumps({"studies": [study.digest]}), "headers": {"access-control-allow-origin": "*"}}
+    person.context.route(f"https://{NAME}/.well-known/*", lambda route: route.fulfill(**directory))
     person.context.route(f"https://{NAME}/token-request", lambda route: issue(secret, heard, route))
     page = person.open(f"/studies/{study.digest}/take-part#ticket={TICKET}")
     page.get_by_label("female", exact=True).check()

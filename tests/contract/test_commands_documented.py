@@ -1,6 +1,9 @@
 """docs/commands.md and the command line agree: every command and option is there, and nothing else is."""
 
+import json
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -8,7 +11,9 @@ import pytest
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from docs import help_texts
 from fairgauge.cli import make_app
+from fairgauge.cli.commands import HELP_TEXTS
 from fairgauge.cli.overview import COMMANDS as LISTED
 from fairgauge.client import agent_command
 from fairgauge.client.command import make_parser
@@ -91,3 +96,17 @@ def test_every_command_and_option_has_help():
 def test_a_missing_row_would_be_noticed():
     page = "## `fairgauge plan`\n\n| option | |\n|---|---|\n| `--epsilon` E | |\n| `-o`, `--output` FILE | |\n"
     assert option_rows(sections(page)["plan"]) == {"--epsilon", "-o", "--output"}
+
+
+def test_kept_help_is_that_of_the_commands():
+    kept = json.loads(HELP_TEXTS.read_text(encoding="utf-8"))
+    assert kept == help_texts.texts(), "python -m docs.help_texts --write makes it again"
+    assert "list[" not in str(kept)
+
+
+def test_help_loads_no_laboratory():
+    typed = "import sys; sys.argv = ['fairgauge', 'plan', '--help']; from fairgauge.cli import main\n"
+    code = typed + "try:\n    main()\nfinally:\n    print({'numpy', 'typer'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: fairgauge plan")
+    assert done.stdout.endswith("set()\n")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fairgauge import Study
+from fairgauge.study import Stratum
 from tests.samples import full_study, sample_question, site_study, unlinked_study
 
 PAGE = (Path(__file__).parents[2] / "docs" / "study-format.md").read_text(encoding="utf-8")
@@ -17,7 +18,7 @@ EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAG
 
 
 SMALL, LARGER, ANSWER, TALLY = EXAMPLES
-IN_WAVES = replace(full_study(), order="waves")
+IN_WAVES = replace(full_study(), order="waves", stratum=Stratum("region", "north", "0.4"))
 ABSTAINING = Study("Some abstain", [replace(sample_question(abstain=True), abstaining="0.01")])
 STUDIES = [full_study(), unlinked_study(), site_study(), site_study("levels"), IN_WAVES, ABSTAINING]
 

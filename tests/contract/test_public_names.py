@@ -28,10 +28,12 @@ PUBLIC_NAMES = [
     "design",
     "errors",
     "estimate",
+    "new",
     "plan",
+    "report",
     "simulate",
 ]
-VERBS = ["answer", "design", "estimate", "plan", "simulate"]
+VERBS = ["answer", "design", "estimate", "new", "plan", "report", "simulate"]
 ROOMS = [
     "audit",
     "channel",

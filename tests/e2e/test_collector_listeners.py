@@ -7,15 +7,18 @@ from pathlib import Path
 
 import httpx
 
-from tests.collecting.servers import PATIENCE, ServerProcess
+from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
 from tests.samples import sample_study
 
 STUDY = sample_study()
 SETTINGS = "shutdown_seconds = 600\n[limits]\nlisteners = 2\n"  # after so long uvicorn would give up
+# Who went without a word is noticed at the second beat; nobody learns more by waiting a minute and a half for them.
+BEATING = "from fairgauge.collector.pages import live\nlive.BEAT_SECONDS = 0.2\n" + SERVE
 
 
 def test_listeners_that_leave_are_forgotten_and_those_who_stay_are_let_go(tmp_path: Path):
-    with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'gauge.db'}", settings=SETTINGS) as server:
+    store = f"sqlite:///{tmp_path / 'gauge.db'}"
+    with ServerProcess(tmp_path, store, settings=SETTINGS, code=BEATING) as server:
         headers = {"authorization": f"Bearer {server.token}"}
         with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=PATIENCE) as client:
             kind = {"content-type": "application/json"}

@@ -1,9 +1,10 @@
-"""A device that hides does not ask for its study again when it sends, and notices a study that is made for it alone.
+"""A device that hides asks for its study once, through the relay, and notices a study that is made for it alone.
 
 Covers: fairgauge.client.load
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Ledger, Patience, exchange
+from fairgauge.client import Ledger, Patience, exchange, load
 from fairgauge.client.command import main
 from fairgauge.collector.queries import Terms
+from fairgauge.collector.service import Collector
+from fairgauge.study import Study
 from tests.parties import Parties, three_parties
+from tests.vectors.node import needs_node, run_client
 
 AT_ONCE = Patience(tries=4, first=0, longest=0, timeout=10)
 PERSON = ["--group", "female", "--value", "recall=0.83"]
@@ -39,28 +43,81 @@ def heard(parties: Parties, since: int) -> list[str]:
     return [re.findall(r" (\w+ \S+)", line.decode())[0] for line in lines]
 
 
-def test_the_study_is_asked_for_once_and_never_when_the_answer_leaves(
-    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+KEYS, ENVELOPE = "GET /.well-known/ohttp-gateway", "POST /.well-known/ohttp-gateway"
+
+
+def test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device(
+    parties: Parties, tmp_path: Path
 ) -> None:
     ledger, digest = tmp_path / "ledger", parties.study.digest
     typed = [*arguments(parties, ledger, digest), "--ticket", parties.issuer.new_ticket()]
     start = len(parties.parties["collector"].heard)
     assert main(typed, patience=AT_ONCE) == 0
-    first = heard(parties, start)
-    assert [line for line in first if line.startswith("GET")] == [f"GET /studies/{digest}"]
-    assert Ledger(ledger).state(digest) == "pending", "the address that asked is not followed by an envelope"
-    assert "fetched just now, and whoever gave it saw from where" in capsys.readouterr().out
+    assert Ledger(ledger).state(digest) == "delivered"
+    # The relay asks for the key, which is everyone's; then the study, whether it is open, and the answer.
+    assert [line for line in heard(parties, start) if line != KEYS] == [ENVELOPE] * 3
     start = len(parties.parties["collector"].heard)
-    assert main(typed, patience=AT_ONCE) == 0
-    assert Ledger(ledger).state(digest) == "delivered"
-    assert {line.split("?")[0] for line in heard(parties, start)} == {"POST /.well-known/ohttp-gateway"}
+    assert main([*typed, "--again"], patience=AT_ONCE) == 0
+    assert heard(parties, start) == [ENVELOPE], "the study is kept, and the answer is the only thing that leaves"
 
 
-def test_who_wants_it_sent_at_once_says_so(parties: Parties, tmp_path: Path) -> None:
-    ledger, digest = tmp_path / "ledger", parties.study.digest
-    typed = [*arguments(parties, ledger, digest), "--ticket", parties.issuer.new_ticket(), "--now"]
-    assert main(typed, patience=AT_ONCE) == 0
-    assert Ledger(ledger).state(digest) == "delivered"
+def test_an_address_that_is_no_study_of_a_collector_is_not_read_through_a_relay(
+    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = arguments(parties, tmp_path / "ledger", "latest")
+    start = len(parties.parties["collector"].heard)
+    assert main(typed, patience=AT_ONCE) == 2
+    assert "must end in /studies/ and a digest to be read through a relay" in capsys.readouterr().err
+    assert heard(parties, start) == []
+
+
+# ------------------------------------------------------------------------------- where nobody issues tickets
+@pytest.fixture(scope="module")
+def unissued(parties: Parties) -> Study:
+    return published(parties, replace(parties.study, admission="open", issuer=None))
+
+
+def published(parties: Parties, study: Study) -> Study:
+    publishing = parties.collector.publish(study.to_bytes(), Terms(admission="open"))
+    asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
+    return study
+
+
+def test_without_an_issuer_the_digest_is_shown_and_confirmed(
+    parties: Parties, unissued: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = tmp_path / "ledger"
+    typed = arguments(parties, ledger, unissued.digest)
+    assert main(typed, patience=AT_ONCE) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"fairgauge: digest=nothing: must be confirmed: this study has {unissued.digest}. Compare it "
+    )
+    assert said.endswith("Nothing was drawn\n")
+    assert Ledger(ledger).state(unissued.digest) is None
+    assert main([*typed, "--digest", unissued.digest], patience=AT_ONCE) == 0
+    assert Ledger(ledger).state(unissued.digest) == "delivered"
+
+
+def test_a_study_that_the_collector_does_not_name_to_everybody_is_not_answered(
+    parties: Parties,
+    unissued: Study,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It hands a study of their own to one person, and cannot know who of all who ask for the directory that is."""
+    honest = Collector.directory
+
+    async def without_it(self: Collector) -> list[str]:
+        return [digest for digest in await honest(self) if digest != unissued.digest]
+
+    monkeypatch.setattr(Collector, "directory", without_it)
+    ledger = tmp_path / "ledger"
+    typed = [*arguments(parties, ledger, unissued.digest), "--digest", unissued.digest]
+    assert main(typed, patience=AT_ONCE) == 1
+    assert "does not name the study" in capsys.readouterr().err
+    assert Ledger(ledger).state(unissued.digest) is None
 
 
 def test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn(
@@ -89,17 +146,109 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     parties: Parties, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The twins: a device that forgets its study asks right before it sends, and answers a study that names it."""
+    honest = load.load_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
+    monkeypatch.setattr(load, "load_study", lambda source, *, digest, **_: honest(source, digest=digest))
     monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)
     own = replace(parties.study, purpose="For you alone.")
     publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
     typed = [*arguments(parties, ledger, own.digest), "--ticket", parties.issuer.new_ticket()]
-    assert main(typed, patience=AT_ONCE) == 0
     start = len(parties.parties["collector"].heard)
-    assert main([*typed, "--now"], patience=AT_ONCE) == 0
+    assert main(typed, patience=AT_ONCE) == 0
     assert Ledger(ledger).state(own.digest) == "delivered"
     asked = heard(parties, start)
     assert asked[0] == f"GET /studies/{own.digest}", "the address, and then the envelope"
     assert asked[-1].startswith("POST")
+
+
+# ---------------------------------------------------------------------------------------------------- JavaScript
+@needs_node
+def test_javascript_reads_a_study_its_status_and_the_directory_through_the_relay(
+    parties: Parties, unissued: Study, tmp_path: Path
+) -> None:
+    """With an issuer, and without one: the digest must be given, and everybody must be told of it."""
+    missing = replace(unissued, purpose="For you.", epoch=3600)
+    start = len(parties.parties["collector"].heard)
+    found = run_client(
+        tmp_path,
+        f"""
+        const [collector, relay] = {json.dumps([parties.url("collector"), parties.url("relay")])};
+        const [first, second, other] = {json.dumps([parties.study.digest, unissued.digest, missing.digest])};
+        const at = (digest) => `${{collector}}/studies/${{digest}}`;
+        const said = (error) => error.rule ?? error.message;
+        const study = await client.loadStudy(at(first), {{ relay }});
+        const open = await client.loadStudy(at(second), {{ relay, digest: second }});
+        console.log(JSON.stringify([
+          study.digest,
+          open.digest,
+          await client.studyStatus(study, collector, {{ relay }}),
+          await client.studyStatus(study, collector).catch(said),
+          await client.loadStudy(at(second), {{ relay }}).catch(said),
+          await client.loadStudy(`${{collector}}/latest.json`, {{ relay }}).catch(said),
+        ]));
+        """,
+    )
+    assert found[:3] == [parties.study.digest, unissued.digest, {"status": "open", "results": "public"}]
+    assert found[3].startswith("the study has answers sent through a relay")
+    assert found[4].startswith("must be given, once it was compared with what others have")
+    assert found[5].startswith("must end in /studies/ and a digest")
+    assert set(heard(parties, start)) <= {KEYS, ENVELOPE}, "nothing is asked of the collector itself"
+
+
+@needs_node
+def test_javascript_answers_no_study_that_the_collector_does_not_name_to_everybody(
+    parties: Parties, unissued: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(_self: Collector) -> list[str]:
+        return []
+
+    monkeypatch.setattr(Collector, "directory", nothing)
+    found = run_client(
+        tmp_path,
+        f"""
+        const [url, relay, digest] =
+          {json.dumps([parties.url("collector"), parties.url("relay"), unissued.digest])};
+        const told = client.loadStudy(`${{url}}/studies/${{digest}}`, {{ relay, digest }});
+        console.log(JSON.stringify(await told.then(() => "taken", (error) => error.message)));
+        """,
+    )
+    assert "does not name this study to everybody" in found
+
+
+@needs_node
+def test_javascript_waits_for_the_moment_of_the_next_epoch(parties: Parties, unissued: Study, tmp_path: Path) -> None:
+    study = published(parties, replace(unissued, epoch=3600, title="Later"))
+    ending = replace(study, closes="2026-01-01T00:30:00Z")
+    before, start = parties.counts(study), len(parties.parties["collector"].heard)
+    waits, kept, sent, after, moments, late = run_client(
+        tmp_path,
+        f"""
+        const [url, relay] = {json.dumps([parties.url("collector"), parties.url("relay")])};
+        const [text, ending] = {json.dumps([study.to_bytes().decode(), ending.to_bytes().decode()])};
+        const read = (given) => client.parseStudy(new TextEncoder().encode(given));
+        const [study, over] = [await read(text), await read(ending)];
+        const ledger = new client.Ledger();
+        const answer = await ledger.answer(study, {{ group: "female", values: {{ recall: "0.83" }} }});
+        const way = {{ tries: 1, relay, gateway: study.gateway }};
+        const waits = await client.deliver(ledger, answer, url, way).catch((error) => error.message);
+        const {{ moment }} = await ledger.recall(study.digest);
+        const honest = Date.now;
+        const begins = (Math.floor(honest() / 3600000) + 1) * 3600;
+        Date.now = () => 1000 * moment + 1;
+        const sent = await client.deliver(ledger, answer, url, way);
+        Date.now = honest;
+        const after = (await ledger.recall(study.digest)).moment ?? null;
+        const moments = [0, 3599].map((n) => client.nextMoment(3700.5, study, () => n));
+        const late = await (async () => client.nextMoment(Date.parse("2026-01-01T00:10:00Z") / 1000, over))()
+          .catch((error) => error.message);
+        console.log(JSON.stringify([waits, moment - begins, sent, after, moments, late]));
+        """,
+    )
+    assert waits.startswith("the answer waits until 2")
+    assert 0 <= kept < 3600
+    assert (sent, after, moments) == ("accepted", None, [7200, 10799])
+    assert "before that begins; nothing was drawn" in late
+    assert parties.counts(study) == before + 1
+    assert set(heard(parties, start)) == {ENVELOPE}

@@ -73,8 +73,8 @@ def test_it_runs_in_a_fresh_python(tmp_path: Path):
     ("line", "said"),
     [
         ("fg.simulate(population, study)", "study=a Population: must be a Study: the study comes first"),
-        ("fg.simulate(study, 'people.csv')", "population=a str: must be a Population"),
-        ("fg.simulate(study, None)", "population=None: must be a Population"),
+        ("fg.simulate(study, 'people.csv')", "table=people.csv: cannot be read: No such file or directory"),
+        ("fg.simulate(study, None)", "table=a NoneType: must be the path of a CSV or Parquet file, or a data frame"),
         ("fg.estimate(tally, study)", "study=a Tally: must be a Study: the study comes first, then the tally"),
         ("fg.estimate(study, tally, confidence='high')", "confidence=high: must be from 0.5 to below 1"),
         ("fg.estimate(study, tally, tolerance='small')", "tolerance=small: must be 0 or above"),

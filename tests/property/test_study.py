@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import (
     Attribute,
     Comparison,
@@ -27,12 +27,22 @@ from fairgauge.study import (
     counted,
     parse,
 )
+from fairgauge.study.checks import check_name, looks_of
 from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
 from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_study, two_questions, unlinked_study
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp")), min_size=1, max_size=20)
-names = texts.map(str.strip).filter(bool)
+
+
+def _is_name(text: str) -> bool:
+    with suppress(BadStudy):
+        check_name("name", text)
+        return True
+    return False
+
+
+names = texts.map(str.strip).filter(_is_name)
 decimals = st.decimals(-1000, 1000, places=3).map(lambda number: f"{number + 0:f}")
 
 
@@ -45,7 +55,7 @@ def metrics(draw: st.DrawFn) -> Metric:
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     channel = draw(channels(fewest_groups=2))
-    groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique=True))
+    groups = draw(st.lists(names, min_size=channel.groups, max_size=channel.groups, unique_by=looks_of))
     parts = draw(st.lists(st.integers(1, 99), min_size=channel.groups - 1, max_size=channel.groups - 1))
     shares = tuple(f"{Decimal(part) / 1000:f}" for part in [*parts, 1000 - sum(parts)])
     stated: dict[str, Any] = draw(st.sampled_from([{}, {"shares": shares, "answering": "alike"}]))
@@ -77,7 +87,7 @@ languages = st.from_regex(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?",
 @st.composite
 def attributes(draw: st.DrawFn) -> Attribute:
     sizes = draw(st.lists(st.integers(2, 4), min_size=1, max_size=2))
-    called = draw(st.lists(names, min_size=3, max_size=3, unique=True))
+    called = draw(st.lists(names, min_size=3, max_size=3, unique_by=looks_of))
     factors = [Attribute(called[k], [f"{k}{j}" for j in range(size)]) for k, size in enumerate(sizes)]
     found = factors[0] if len(factors) == 1 else Attribute.crossed(*factors, name=called[-1])
     many = len(found.groups)
@@ -97,7 +107,7 @@ def attributes(draw: st.DrawFn) -> Attribute:
 def full_studies(draw: st.DrawFn) -> Study:
     """Studies that say more: of their terms, their attributes and their metrics, in several languages."""
     attribute = draw(attributes())
-    called = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+    called = draw(st.lists(names, min_size=2, max_size=2, unique_by=looks_of))
     asked = [replace(draw(metrics()), name=name, help=draw(st.none() | names)) for name in called]
     levels = draw(st.lists(st.sampled_from([THREE_LEVELS, THREE_LEVELS[::2]]), min_size=1, max_size=2))
     channel = sample_joint_channel(groups=len(attribute.groups), levels=tuple(levels))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
+from fairgauge import Population, Study, simulate
 from fairgauge.cli import main
 from fairgauge.estimation.normal import NormalReader
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -52,9 +53,11 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         Path("people.csv").write_text(f"group,value,count\nfemale,0.9,{women}\nmale,0.9,{men}\n")
         run("design", *ASKED, *designed, "-o", "study.json")
         found = 0
-        for seed in range(RUNS):
-            drawn = ("people.csv", "--clients", "1e5", "--seed", seed)
-            run("simulate", "study.json", *drawn, "-o", "tally.json")
+        study, people = Study.load("study.json"), Population.from_csv("people.csv")
+        run("simulate", "study.json", "people.csv", "--clients", "1e5", "--seed", 0, "-o", "tally.json")
+        assert Path("tally.json").read_bytes() == simulate(study, people, clients=10**5, seed=0).to_bytes()
+        for seed in range(RUNS):  # the command would estimate each of them, too
+            Path("tally.json").write_bytes(simulate(study, people, clients=10**5, seed=seed).to_bytes())
             said = run("estimate", "study.json", "tally.json", "--confidence", "0.95", *read)
             assert "(95 % confidence)" in said
             found += "for female than for male" in said

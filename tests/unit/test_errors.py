@@ -11,6 +11,7 @@ EVERY_ERROR = [
     errors.BadTable("table[3][2]", -5, "must not be negative"),
     errors.BadStudy("title", "", "must not be empty"),
     errors.BadTally("counts[0]", "x", "must be an integer"),
+    errors.BadRecords("row 3: sex", "x", "must be female or male"),
     errors.BadLedger("ledger", "ledger.db", "is not a ledger"),
     errors.NotPrivate("too much"),
     errors.CannotAnswer("no value"),

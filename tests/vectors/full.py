@@ -21,7 +21,7 @@ from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
 from fairgauge.client.answer import _channel_input, groups_by_attribute
 from fairgauge.errors import FairgaugeError
-from fairgauge.study import Metric, Model, Study
+from fairgauge.study import Metric, Model, Stratum, Study
 from fairgauge.study import Table as Asked
 from tests.samples import (
     full_study,
@@ -64,7 +64,7 @@ def good_studies() -> list[tuple[str, Study]]:
         Study("Expects", [expects, *two_questions().questions[1:]]),
         Study("Übersetzt 🎯", [sample_question()], language="zh-Hant", model=Model("m")),
         replace(sample_study(), planned=1, epoch=None, retention=0),
-        Study("Waves", [sample_question()], order="waves"),
+        Study("Waves", [sample_question()], order="waves", stratum=Stratum("region", "north", "0.40")),
         Study("Crossed", full_study().questions[:2]),
     ]
     texts = [study.to_bytes().decode() for study in studies]
@@ -92,6 +92,11 @@ def bad_changes() -> Iterator[tuple[str, str]]:
             '"order":"random"',
             '"order":null',
             '"order":1',
+            '"stratum":{"name":"north","of":"region","share":"1"}',
+            '"stratum":{"name":"north","of":"region","share":0.4}',
+            '"stratum":{"name":"","of":"region","share":"0.4"}',
+            '"stratum":{"name":"north","share":"0.4"}',
+            '"stratum":"north"',
         ],
         '"version":"4.2"': ['"version":4', '"version":""', '"build":"4.2"', '"version":null'],
         '"model":{"name":"assistant","version":"4.2"}': ['"model":"assistant"', '"model":{}', '"model":[]'],
@@ -250,6 +255,10 @@ def _other_documents() -> Iterator[tuple[str, str]]:
         (json.loads(levels), "tables", [{"outcome": "levels"}]),
         (json.loads(levels), "tables", json.loads(levels)["tables"] * 2),
         (json.loads(levels), "tables", []),
+        (json.loads(levels), "admission", "open"),
+        (json.loads(levels), "gateway", "AQAgMTIz"),
+        (json.loads(levels), "epoch", 86400),
+        (json.loads(levels), "release", {"batch": 100, "delta": "0.00000001", "draws": 20}),
     ]:
         kept = dict(part)
         part[field] = value

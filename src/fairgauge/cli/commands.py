@@ -3,9 +3,11 @@
 Help and version need no command, so they load none; a command loads its own file and no other's.
 """
 
+import json
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge import __version__
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 # Those that a device runs.
 BARE = ("answer", "agent")
+# What --help of each command shows, made from the commands by docs/help_texts.py.
+HELP_TEXTS = Path(__file__).with_name("help.json")
 
 
 def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
@@ -89,7 +93,18 @@ def _run(typed: list[str]) -> int:
         return agent(typed[1:])
     if first not in COMMANDS:
         raise InvalidInput("command", first, "must be one of " + ", ".join(COMMANDS))
+    if (text := _kept_help(typed)) is not None:
+        sys.stdout.write(text)
+        return 0
     # Our matrices are small: threads of the linear algebra would wait for each other, and double what a command takes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     make_app([first])()
     return 0
+
+
+def _kept_help(typed: list[str]) -> str | None:
+    """Return the help that is asked for; None if none is, or none is kept."""
+    if "--help" not in typed:
+        return None
+    texts: dict[str, str] = json.loads(HELP_TEXTS.read_text(encoding="utf-8"))
+    return texts.get(" ".join(typed[:2]), texts.get(typed[0]))

@@ -6,6 +6,12 @@ from fairgauge.crowd.words import shown_delta
 from fairgauge.planning import Plan
 
 
+def _if_half(plan: Plan) -> str:
+    """Say what is left if half of those who are planned with stay away."""
+    error = (plan.crowd or {}).get("error_with_half")
+    return "" if error is None else f"; if half of them answer, the error is ±{error:.4g}"
+
+
 def promises(plan: Plan) -> list[str]:
     """Say what a plan in the crowd promises to whom, and on what that rests."""
     if plan.crowd is None or plan.best is None:
@@ -25,6 +31,6 @@ def promises(plan: Plan) -> list[str]:
         ),
         (
             f"Counts leave when {2 * batch:,} answers wait, or when the study closes, however many have come by then: "
-            "fewer than planned have wider intervals, since the draws stay as many."
+            f"fewer than planned have wider intervals, since the draws stay as many{_if_half(plan)}."
         ),
     ]

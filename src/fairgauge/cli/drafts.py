@@ -14,13 +14,14 @@ from fairgauge.cli.read import naming
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.planning.attribute_input import Grouping, read_attribute, with_comparisons
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.draft import ABOUT_SITES, Draft
 from fairgauge.planning.input import read_by_metric, read_metrics, read_terms, read_weights
 from fairgauge.study import Attribute
 from fairgauge.study.numbers import as_epsilon
 
 # The part of a metric's range that a gap is to be known to where nobody says: two hundredths.
 _USUAL_PART = 0.02
+_OTHERS = ("clients", "epsilon", "crowd_epsilon")
 
 
 def load_draft(path: Path | None) -> Draft:
@@ -101,17 +102,14 @@ class Wanted:
     crowd_epsilon: Any = None
     delta: Any = None
     local_limit: Any = None
-    sites: Any = None
-    people: Any = None
-    positives: Any = None
-    right: Any = None
     said: str | None = None
 
     @classmethod
     def of(cls, draft: Draft, **typed: Any) -> "Wanted":
         """Take what is typed, and fill up with what the file says."""
         given = {name: value for name, value in typed.items() if value is not None}
-        stated = {**draft.plan, "epsilon": draft.epsilon, "clients": draft.clients}
+        own = {name: value for name, value in draft.plan.items() if name not in ABOUT_SITES}
+        stated = {**own, "epsilon": draft.epsilon, "clients": draft.clients}
         stated = {name: value for name, value in stated.items() if value is not None}
         if "epsilon" in given or "error" in given:
             stated.pop("crowd_epsilon", None)
@@ -121,6 +119,9 @@ class Wanted:
                 given.setdefault(name, stated[name])
         others = {name: value for name, value in stated.items() if name not in ("clients", "epsilon", "error")}
         given = others | given
+        if "error" in stated and "error" not in given:
+            two = " and ".join(name.replace("_", " ") for name in _OTHERS if name in given)
+            given["said"] = f"The file's error of ±{stated['error']} is not used: {two} are given, and say what it is."
         for name in ("confidence", "detect"):
             if isinstance(given.get(name), Decimal):
                 given[name] = float(given[name])
@@ -131,22 +132,17 @@ class Wanted:
         """Whether nothing but a number of clients is known, so that a table of epsilons is wanted."""
         return self.clients is not None and (self.epsilon, self.error, self.crowd_epsilon) == (None, None, None)
 
-    def people_expected(self, draft: Draft) -> dict[str, Any]:
-        """Return what a plan for sites reckons with: how many people each holds, and what is expected of them."""
-        if draft.outcome is None:
-            return {}
-        if self.people is None:
-            raise InvalidInput("people", "nothing", "must be given in a plan for sites")
-        expect = self.right if draft.outcome == "confusion" else draft.expect or None
-        return {"people": self.people, "positives": self.positives, "expect": expect, "spread": draft.spread or None}
-
     def with_usual_error(self, file: Path | None, draft: Draft) -> "Wanted":
         """Return it with an error to plan for, where a file names an epsilon and nobody a number of clients."""
         if file is None or self.epsilon is None or (self.clients, self.error) != (None, None) or not draft.metrics:
             return self
-        error = 2 * draft.metrics[0].scale * float(draft.terms.get("aim", _USUAL_PART))
-        said = f"Reckoned for an error of ±{error:.4g}; --clients or --error says otherwise, or planned in the file."
-        return replace(self, error=f"{error:.12g}", said=said)
+        part = float(draft.terms.get("aim", _USUAL_PART))
+        errors = {metric.name: float(f"{2 * metric.scale * part:.12g}") for metric in draft.metrics}
+        alike = len(set(errors.values())) == 1
+        told = "" if alike else ", ".join(f"{name} ±{error:.4g}" for name, error in errors.items())
+        wanted = f"an error of ±{errors[draft.metrics[0].name]:.4g}" if alike else f"errors of {told}"
+        said = f"Reckoned for {wanted}; --clients or --error says otherwise, or planned in the file."
+        return replace(self, error=f"{errors[draft.metrics[0].name]:.12g}" if alike else errors, said=said)
 
 
 def usual_metric(file: Path | None, outcome: str | None) -> list[str]:

@@ -1,6 +1,7 @@
 """Which options go with what: one that would change nothing is refused by its name, never ignored."""
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 
 import typer
 
@@ -82,3 +83,21 @@ def _refuse(context: typer.Context, rule: str, names: Iterable[str]) -> None:
             typed = context.params[name]
             shown = ", ".join(map(str, typed)) if isinstance(typed, list | tuple) else typed
             raise InvalidInput(name.replace("_", "-"), shown, rule)
+
+
+def retyped(context: typer.Context, changed: Mapping[str, str | None]) -> str:
+    """Return the command that was typed with other options: instead of those there were, or left out where None."""
+    words = [str(context.info_name)]
+    for one in context.command.params:
+        source = context.get_parameter_source(str(one.name))
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        typed, name = context.params[str(one.name)], str(one.name).replace("_", "-")
+        if one.param_type_name == "argument":
+            words.append(quote(str(typed)))
+        elif name not in changed:
+            for value in typed if isinstance(typed, list | tuple) else [typed]:
+                words += [f"--{name}"] if value is True else [f"--{name}", quote(str(value))]
+    for name, value in changed.items():
+        words += [] if value is None else [f"--{name}", quote(value)]
+    return f"fairgauge {' '.join(words)}"

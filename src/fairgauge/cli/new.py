@@ -1,6 +1,7 @@
 """``fairgauge new``: the draft of a study from somebody's own table."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -57,25 +58,46 @@ def new(
 
 
 def _asked(found: Look, wish: Wish, ask_epsilon: bool) -> Wish:
-    """Ask what nobody typed: five questions at most, each with an answer that Return takes."""
+    """Ask what nobody typed: five questions at most, each with an answer that Return takes; a slip is asked again."""
     if not wish.groups:
-        wish = replace(wish, groups=[_pick("Which column has the groups?", found.groups, found)])
+        wish = replace(wish, groups=_pick("Which column has the groups?", found.groups, found, "group-column"))
     if not wish.metrics:
         others = [one for one in found.metrics if one.name not in wish.groups]
-        wish = replace(wish, metrics=[_pick("Which column is measured?", others, found)])
+        wish = replace(wish, metrics=_pick("Which column is measured?", others, found, "metric-column"))
     if wish.title is None:
         usual = f"{' and '.join(wish.metrics)} by {' and '.join(wish.groups)}"
         wish = replace(wish, title=typer.prompt("What is the study about?", default=usual[0].upper() + usual[1:]))
     if ask_epsilon:
-        wish = replace(wish, epsilon=typer.prompt("Privacy loss of one answer (epsilon)?", default="1"))
+        asked = "Privacy loss of one answer (epsilon)?"
+        wish = replace(wish, epsilon=typer.prompt(asked, default="1", value_proc=_checked(as_epsilon)))
     if wish.clients is None:
-        many = typer.prompt("How many people will answer? (Return if you do not know)", default="", show_default=False)
-        wish = replace(wish, clients=as_count("clients", many) if many else None)
+        asked = "How many people will answer? (Return if you do not know)"
+        count = _checked(lambda text: as_count("clients", text) if text else None)
+        wish = replace(wish, clients=typer.prompt(asked, default="", show_default=False, value_proc=count) or None)
     return wish
 
 
-def _pick(question: str, likely: list[Column], found: Look) -> str:
-    if not likely:
-        return str(typer.prompt(f"{question} ({', '.join(one.name for one in found.columns)})"))
-    names = [one.name for one in likely]
-    return str(typer.prompt(f"{question} ({', '.join(names)})", default=names[0]))
+def _pick(question: str, likely: list[Column], found: Look, field: str) -> list[str]:
+    """Ask for a column, or several with commas between them."""
+
+    def columns(text: str) -> list[str]:
+        there = {one.name for one in found.columns}
+        names = [text] if text in there else [name.strip() for name in text.split(",")]
+        return [found.column(name, field=field).name for name in names]
+
+    names = [one.name for one in likely or found.columns]
+    several = f"{question} ({', '.join(names)}; several with commas)"
+    return columns(typer.prompt(several, default=names[0] if likely else None, value_proc=_checked(columns)))
+
+
+def _checked(check: Callable[[str], object]) -> Callable[[str], str]:
+    """Return what a prompt does with an answer: where it is refused, the prompt says why and asks again."""
+
+    def answer(text: str) -> str:
+        try:
+            check(text)
+        except InvalidInput as problem:
+            raise typer.BadParameter(f"{problem.value}: {problem.rule}") from None
+        return text
+
+    return answer

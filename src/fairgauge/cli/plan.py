@@ -1,8 +1,10 @@
 """``fairgauge plan``: any two of clients, epsilon and error give the third."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import singledispatch
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,22 +17,24 @@ from fairgauge.cli.console import err, out, show_table
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.drafts import Wanted, load_draft, read_right, typed_over, usual_groups, usual_metric
 from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.modes import check_plan
+from fairgauge.cli.modes import check_plan, retyped
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import show_plan
+from fairgauge.cli.show import show_best, show_designs, show_plan
+from fairgauge.client.moments import sharing_of
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import with_answering
-from fairgauge.planning.choose_epsilon import Choices, choices, choose_epsilon, no_study_sentence
-from fairgauge.planning.crowd_plan import CrowdAim, plan_in_crowd, planned_study, read_aim
+from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
+from fairgauge.planning.crowd_plan import CrowdAim, check_crowd, plan_in_crowd, planned_study, read_aim
+from fairgauge.planning.few_people import FewPeople
 from fairgauge.planning.figure import Terms, check_kind, picture
 from fairgauge.planning.noisy_counts import CountedQuestions
-from fairgauge.planning.plans import plan_questions
+from fairgauge.planning.plans import MOST, plan_questions
 from fairgauge.reports.sites import protection_sentence
-from fairgauge.study import Metric, Question
+from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.targets.target import Goal
 
@@ -78,10 +82,17 @@ def plan(
     crowd_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="What counts may cost a person; finds the local epsilon and the secret draws.", hidden=options.RARE
+            help="What counts may cost a person; finds the local epsilon and the secret draws. auto: the least that "
+            "reaches --error."
         ),
     ] = None,
-    delta: options.Delta = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            help="The crowd's delta; 1e-8 unless given, and less where answers are more than 10 million.",
+            hidden=options.RARE,
+        ),
+    ] = None,
     local_limit: Annotated[
         str | None,
         typer.Option(
@@ -112,14 +123,16 @@ def plan(
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     stated = load_draft(file)
+    outcome = outcome or stated.outcome
+    right = read_right(outcome, expect)
+    about_sites = {"people": people, "positives": positives, "right": right}
+    about_sites = {name: value for name, value in about_sites.items() if value is not None}
+    stated = replace(stated, outcome=outcome, plan={**stated.plan, **about_sites})
     wanted = Wanted.of(
-        stated, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval, detect=detect,
-        crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, sites=sites,
-        people=people, positives=positives, right=read_right(outcome or stated.outcome, expect),
+        stated, clients=sites if outcome else clients, epsilon=epsilon, error=error, confidence=confidence,
+        interval=interval, detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit,
     )  # fmt: skip
-    check_plan(
-        context, outcome or stated.outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone
-    )
+    check_plan(context, outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone)
     draft = typed_over(
         stated,
         {
@@ -128,33 +141,33 @@ def plan(
         },
         metric or usual_metric(file, outcome),
         {},
-        outcome=outcome, records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
-        expect=None if wanted.right else expect, spread=spread, weights=metric_weight, symbols=symbols,
+        records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
+        expect=None if right else expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
+    draft.check_heeded()
     wanted = wanted.with_usual_error(file, draft)
     clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
     confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
-    sites = wanted.sites if draft.outcome is not None else None
-    if draft.outcome is None:
+    if outcome is None:
         _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     else:
-        _check_two(sites=sites, epsilon=epsilon, error=error)
+        _check_two(sites=clients, epsilon=epsilon, error=error)
     two_equal = not group and usual_groups(stated, cross, outcome)
     for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
         (out if form == "people" else err).print(said)
-    asked_of = draft.questions(**wanted.people_expected(draft))
-    count = next((as_count(name, typed) for name, typed in (("clients", clients), ("sites", sites)) if typed), None)
+    asked_of = draft.questions(**draft.people())
+    count = None if clients is None else as_count("sites" if outcome else "clients", clients)
     asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": wanted.detect}
     asked |= _one_design(design, epsilon)
     two = {
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
-        "error": None if error is None else as_number("error", error),
+        "error": error if error is None or isinstance(error, dict) else as_number("error", error),
     }
     _check_plot(plot, count)
     aim = read_aim(clients, crowd_epsilon, {"delta": wanted.delta, "local_limit": wanted.local_limit}, dash="-")
     _check_crowd(wanted, output, title, aim)
     if count is not None and wanted.clients_alone:
-        _choose(form, asked_of, count, confidence=confidence, interval=interval)
+        _choose(context, form, asked_of, count, confidence=confidence, interval=interval)
         return
     first = asked_of[0]
     with designing() as waiting:
@@ -165,11 +178,15 @@ def plan(
         if aim is None:
             plans = plan_questions(asked_of, **asked, **two, progress=progress)
         else:
-            plans = plan_in_crowd(first, aim, asked, designs=asked.get("designs"), progress=progress)
+            given = asked | {"error": two["error"]}
+            plans = plan_in_crowd(first, aim, given, designs=asked.get("designs"), progress=progress)
         if plot is not None and count is not None:
             waiting("Drawing")
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
             write_bytes("plot", plot, picture(check_kind(plot), Goal.of(first), count, **terms))
+        shown = form == "people" and len(plans) == 1 and draft.outcome is None
+        if shown:  # what comes now takes longer than what is known already
+            show_designs(plans[0])
         plans = with_answering(asked_of, plans)
         made = None if output is None or title is None else planned_study(plans[0], first, title)
         if made is not None and output is not None:
@@ -178,10 +195,10 @@ def plan(
         show_as(form, plans.to_dict(), _rows(zip(plans.metrics, plans, strict=True)))
     else:
         _show(asked_of, plans)
-        if made is not None and made.release is not None:
-            batch, draws = made.release.batch, made.release.draws
-            told = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"
-            out.print(f"{output}: the study. {told}; what is left at closing is a batch of its own.")
+        _show_sharing(count, plans, draft.terms)
+        _show_release(output, made)
+        if shown and aim is None and design == AUTO:
+            _show_ways(context, first, plans[0])
     if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
@@ -229,19 +246,20 @@ def _check_plot(plot: Path | None, count: int | None) -> None:
     check_kind(plot)
 
 
-def _choose(form: Form, questions: Sequence[Question], clients: int, **terms: Any) -> None:
+def _choose(context: typer.Context, form: Form, questions: Sequence[Question], clients: int, **terms: Any) -> None:
     with designing() as waiting:
         found = choose_epsilon(questions, clients, **terms, progress=lambda one: waiting(f"Working out epsilon {one}"))
-    if form == "people":
-        show_choices(found)
-    else:
+    if form != "people":
         show_as(form, found.to_dict(), _rows((each.metric.name, each) for each in found.each))
+        return
+    show_choices(found)
+    if len(questions) == 1 and found.each[0].missed_at(1):
+        show_ways(context, FewPeople(questions[0], clients, Decimal(1), **terms), found.each[0].good)
 
 
 def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
-    if aim is not None and (wanted.epsilon is not None or wanted.error is not None):
-        rule = "takes the place of --epsilon and --error: leave them out"
-        raise InvalidInput("crowd-epsilon", wanted.crowd_epsilon, rule)
+    if aim is not None:
+        check_crowd("crowd-epsilon", wanted.crowd_epsilon, epsilon=wanted.epsilon, error=wanted.error)
     if output is not None and aim is None:
         rule = "must be given with --crowd-epsilon: fairgauge design writes other studies"
         raise InvalidInput("output", output, rule)
@@ -303,13 +321,15 @@ def _(questions: CountedQuestions, plans: Plans) -> None:
 
 
 def _show_one(found: Plan, goal: Goal, metric: Metric) -> None:
-    show_plan(found)
+    show_best(found)
     if len(found.rows) == 1:
         _show_papers(found, goal, metric)
     for line in promises(found):
         out.print(line)
     best = found.row(found.best) if found.best else None
     if best is None:
+        within = f" at an epsilon up to {MOST}" if found.solved_for == "epsilon" else ""
+        out.print(f"\nNo design reaches this error{within} as it is asked: allow a larger one, or find more clients.")
         if goal.share_error:
             out.print("Shares that may be off leave an error that no number of clients takes away.")
         return
@@ -327,6 +347,48 @@ def _show_one(found: Plan, goal: Goal, metric: Metric) -> None:
         warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:
             out.print(warning)
+
+
+def _show_sharing(count: int | None, plans: Plans, terms: Mapping[str, Any]) -> None:
+    answers = count if plans.solved_for != "clients" or plans.enough is None else int(plans.enough)
+    said, enough = sharing_of(answers, *(terms.get(name) for name in ("epoch", "opens", "closes")))
+    if said:
+        (out if enough else err).print(said)
+
+
+def _show_release(output: Path | None, made: Study | None) -> None:
+    if made is not None and made.release is not None:
+        batch, draws = made.release.batch, made.release.draws
+        told = f"Its counts leave in batches of {batch:,} answers, with {draws:,} secret draws in each"
+        out.print(f"{output}: the study. {told}; what is left at closing is a batch of its own.")
+
+
+def _show_ways(context: typer.Context, question: Question, found: Plan) -> None:
+    """Say what else could be done where a goal is missed, or only an epsilon reaches it that tells much of a person."""
+    solved, row = found.solved_for, found.row(found.best) if found.best else found.rows[0]
+    if solved == "clients" or row.clients is None or row.error is None:
+        return
+    good = 2 * GOOD * question.metric.scale
+    missed = found.best is None or row.error > good
+    if missed or (solved == "epsilon" and (row.epsilon or 0) > LARGE):
+        epsilon = Decimal(str(row.epsilon)) if solved == "error" else Decimal(1)
+        few = FewPeople(question, row.clients, epsilon, found.confidence, found.interval)
+        show_ways(context, few, row.error if solved == "epsilon" else good)
+
+
+def show_ways(context: typer.Context, few: FewPeople, wanted: float) -> None:
+    """Print what else could be done, each with what it gives and what to type, as soon as it is known."""
+    with designing() as waiting:
+        ways = few.ways(progress=lambda what: waiting(f"Working out {what}"))
+        first = next(ways, None)
+        if first is None:
+            return
+        about = f"for ±{wanted:.3g} with {few.clients:,} people, at epsilon {few.epsilon} unless it says so"
+        out.print(f"\nWhat else could be done {about}:")
+        for way in chain([first], ways):
+            enough = "enough" if way.reaches(wanted) else ""
+            out.print(f"  {f'±{way.error:.3g}':<9} {enough:<7} {way.what}")
+            out.print(f"  {'':<17} {retyped(context, way.options)}")
 
 
 def _rows(named: Iterable[tuple[str, Plan | Choices]]) -> list[dict[str, Any]]:

@@ -27,6 +27,12 @@ MEAN = "mean of"
 
 def show_plan(plan: "Plan") -> None:
     """Print a plan for people, with what it gives in three ways of answering."""
+    show_designs(plan)
+    show_best(plan)
+
+
+def show_designs(plan: "Plan") -> None:
+    """Print what each design gives: a plan's first lines, which need no more than itself."""
     columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
     power = any(row.power is not None for row in plan.rows)
     rows: list[list[str | Text]] = [
@@ -49,12 +55,11 @@ def show_plan(plan: "Plan") -> None:
     assumed = next((row.assumes for row in plan.rows if row.assumes is not None), None)
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
-    if plan.best is None:
-        from fairgauge.planning.plans import MOST
 
-        # Beyond it a plan does not look: privacy would be one in name only.
-        within = f" at an epsilon up to {MOST}" if plan.solved_for == "epsilon" else ""
-        out.print(f"\nNo design reaches this error{within}: allow a larger error, or find more clients.")
+
+def show_best(plan: "Plan") -> None:
+    """Print what the best design gives, part by part, and in three ways of answering."""
+    if plan.best is None:
         return
     show_answering(plan.answering)
     best = plan.row(plan.best)

@@ -9,10 +9,12 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.client.moments import ENOUGH_TOGETHER, sharing
+from fairgauge.client.moments import sharing
+from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
 from fairgauge.errors import InvalidInput
 from fairgauge.passes import read_key
-from fairgauge.study import Issuer, Study
+from fairgauge.study import Issuer, Release, Study
+from fairgauge.study.numbers import as_count, read_decimal
 
 _MISSING = {
     "issuer": "who gives out tickets recognises them when they are spent (--issuer)",
@@ -38,6 +40,13 @@ def terms(
     epoch: Annotated[
         int | None, typer.Option(help="For how many seconds answers are held back, such as 86400.")
     ] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="Show counts in batches of so many answers, with secret draws in each.")
+    ] = None,
+    draws: Annotated[
+        str | None, typer.Option(help="How many secret draws a batch has: half of its blanket unless given.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(help="The delta of that promise, such as 1e-8.")] = None,
     order: Annotated[
         str | None, typer.Option(help="waves if clients do not answer in random order, say one country after another.")
     ] = None,
@@ -48,7 +57,9 @@ def terms(
     if issuer is not None:
         given["issuer"] = _issuer(issuer)
         given["admission"] = admission or "blind"
-    found = replace(read_study(study), **{name: value for name, value in given.items() if value is not None})
+    read = read_study(study)
+    given["release"] = _release(read, batch, draws, delta)
+    found = replace(read, **{name: value for name, value in given.items() if value is not None})
     _check_gateway(found)
     write_bytes("output", output, found.to_bytes())
     if json:
@@ -58,17 +69,27 @@ def terms(
     people = [asked for asked in found.questions if asked.whoever_answers or asked.known_shares is not None]
     if found.admission == "open" and not all(asked.mechanism.abstain for asked in people):
         err.print(_OUTSIDERS)
-    if (together := sharing(found)) is not None:
-        others, alone = together
-        said = f"About {others:.3g} others share an epoch with an answer"
-        if others >= ENOUGH_TOGETHER:
-            out.print(f"{said}.")
-        else:
-            often = f", and {alone:.0%} of answers are alone in theirs" if alone >= 0.005 else ""
-            err.print(f"{said}{often}: below {ENOUGH_TOGETHER} the moment tells much. Take a longer --epoch.")
+    if batch is not None and (crowd := promised(found)) is not None:
+        out.print(readers_sentence(crowd))
+    said, enough = sharing(found)
+    if said:
+        (out if enough else err).print(said)
     missing = [text for name, text in _MISSING.items() if getattr(found, name) is None]
     if 0 < len(missing) < len(_MISSING):
         err.print(f"It takes all three to keep answers from being linked to people. Here {'; '.join(missing)}.")
+
+
+def _release(study: Study, batch: str | None, draws: str | None, delta: str | None) -> Release | None:
+    """Return how counts leave; what is not said of it is what is usual."""
+    if batch is None:
+        for name, typed in (("draws", draws), ("delta", delta)):
+            if typed is not None:
+                raise InvalidInput(name, typed, "must be given with --batch")
+        return None
+    size = as_count("batch", batch)
+    count = usual_draws(study.channels, size) if draws is None else as_count("draws", draws)
+    small = default_delta(size) if delta is None else read_decimal("delta", delta)
+    return Release(size, f"{small:f}", count)
 
 
 def _issuer(typed: str) -> Issuer:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import Limits, ToReaders
     from fairgauge.client.load import load_study
-    from fairgauge.client.relaying import Relay
+    from fairgauge.client.relay_client import Relay
 
 __all__ = [
     "Answer",
@@ -42,7 +42,7 @@ __getattr__, __dir__ = lazily(
         "Ledger": "ledger",
         "Limits": "limits",
         "Patience": "delivery",
-        "Relay": "relaying",
+        "Relay": "relay_client",
         "ToReaders": "limits",
         "answer": "answer",
         "append": "answer_file",

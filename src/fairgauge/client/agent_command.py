@@ -73,7 +73,7 @@ def look_at(path: str) -> tuple[list[str], list[str]]:
 
 def look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
     """The same for an agent's settings that are read already."""
-    from fairgauge.client.agent_site import AgentSite
+    from fairgauge.client.agent import AgentSite
 
     allowed, odd = [], []
     settings.check_ledger()
@@ -110,8 +110,8 @@ def _serve(paths: list[str]) -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     agents = [Agent(AgentSettings.load(path)) for path in paths]
     for agent in agents:
-        # What cannot be used is better seen now than by the first who asks.  What merely does not fit is told here and
-        # no more: an agent that did not start again would tell somebody of it.
+        # Files that are not safe are better seen now than by the first who asks.  A profile that does not fit, is none
+        # or is gone is told here and no more: an agent that did not start again would tell somebody of it.
         for line in (line for lines in look_at_agent(agent.settings) for line in lines):
             sys.stderr.write(f"{line}\n")
     service = AgentService(agents)

@@ -13,10 +13,10 @@ _GROUP = 0o060
 
 
 def trouble(path: Path, mode: int, forbidden: int, *, owned: bool = True) -> str | None:
-    """Return what is wrong with a file and with its folder, or None.
+    """Return what is wrong with a file and with the folders above it, or None.
 
     Args:
-        path: The file; one that is missing has nothing wrong but its folder.
+        path: The file; one that is missing has nothing wrong but its folders.
         mode: The socket's permissions: they say whether the agent's group may ask.
         forbidden: What nobody else may do: ``READ``, ``WRITE`` or both.
         owned: Whether the file must belong to the agent's user, or to root.
@@ -24,14 +24,38 @@ def trouble(path: Path, mode: int, forbidden: int, *, owned: bool = True) -> str
     if os.name != "posix":
         return None
     try:
-        folder = path.parent.stat()
-        if not folder.st_mode & stat.S_ISVTX and allowed(folder, mode) & WRITE:
-            return f"the folder {path.parent} must be closed for writing to whoever may ask: chmod go-w FOLDER"
+        # By its name and by where that leads: who can change a folder on either way can put another file in its place.
+        for place in (path.absolute(), Path(os.path.realpath(path))):
+            for folder in place.parents:
+                # Beside a ledger nobody may put a file either: SQLite would roll it back by a journal of theirs.
+                sticky = folder != place.parent or not forbidden & READ
+                if (problem := _open_folder(folder, mode, owned=owned, sticky=sticky)) is not None:
+                    return problem
         return wrong(path, path.stat(), mode, forbidden, owned=owned)
     except FileNotFoundError:
         return None
     except OSError as problem:
         return f"{path} cannot be used: {problem.strerror}"
+
+
+def _open_folder(folder: Path, mode: int, *, owned: bool, sticky: bool) -> str | None:
+    """Return what is wrong where others could move what is in a folder; None if they could not.
+
+    Args:
+        folder: The folder.
+        mode: As above.
+        owned: Whether it must belong to the agent's user, or to root.
+        sticky: Whether others may put files of theirs there, as in ``/tmp``.
+    """
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return None  # it will be made, in the one above it
+    if owned and found.st_uid not in (0, os.geteuid()):
+        return f"the folder {folder} must belong to the user that the agent runs as, or to root"
+    if not (sticky and found.st_mode & stat.S_ISVTX) and allowed(found, mode) & WRITE:
+        return f"the folder {folder} must be closed for writing to whoever may ask: chmod go-w FOLDER"
+    return None
 
 
 def wrong(path: Path, found: os.stat_result, mode: int, forbidden: int, *, owned: bool = True) -> str | None:

@@ -8,9 +8,8 @@ from typing import Any
 
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble, wrong
-from fairgauge.client.fitting import unsettled
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.policy import FIELDS, Policy
+from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 
 LONGEST_PROFILE = 2**20
@@ -103,23 +102,23 @@ class AgentSettings:
         return {name: found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS}
 
     def check_profile(self) -> list[str]:
-        """Refuse what is no profile, at set-up: later, what is in the file must not decide whether there is an answer.
+        """Look at the profile at set-up: later, what is in the file must not decide whether there is an answer.
 
         Returns:
-            What of it the settings do not name, by name alone: to be told to its owner, and to nobody else.
+            That it cannot be read or is no profile, or what of it the settings do not name, by name alone: to be told
+            to its owner, and to nobody else.
 
         Raises:
-            CannotAnswer: As above, or if it cannot be read, is no profile, or others can see how long it is.  The text
-                holds nothing of it.
+            CannotAnswer: If who may only ask may read it, or see how long it is.  The text holds nothing of it.
         """
         if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:
             raise CannotAnswer(seen)
         try:
             profile = self._profile(errors="strict")
         except OSError as problem:
-            raise CannotAnswer(f"the profile {self.profile} cannot be read: {problem.strerror}") from None
+            return [f"the profile {self.profile} cannot be read: {problem.strerror}"]
         if not isinstance(profile, dict) or not set(profile) <= set(_PARTS) or not _are_objects(profile):
-            raise CannotAnswer(f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}')
+            return [f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}']
         return unsettled(self.policy, {name: profile.get(name) or {} for name in _PARTS}, self.askers_give)
 
     def _profile(self, errors: str = "replace") -> object:

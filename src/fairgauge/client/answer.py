@@ -202,6 +202,10 @@ def check_able(study: Study, ticket: str | None) -> None:
     """Refuse a study that asks for what this device cannot do: it must not answer and leave that out."""
     if study.admission in ("tickets", "blind") and ticket is None:
         raise CannotAnswer("the study takes answers with a ticket only")
+    if study.release is not None and study.admission != "blind" and ticket is not None:
+        # A ticket is the answer's id, and a proof of inclusion is a digest of id and symbol, which anyone may fetch:
+        # the id salts it, and must be known to nobody but this device and the collector.
+        raise CannotAnswer("the study hides answers in a crowd, and who gave out this ticket could read the answer")
     if study.mechanism.contributors_known and (
         study.admission == "blind" or study.gateway is not None or study.epoch is not None
     ):

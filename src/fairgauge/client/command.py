@@ -12,8 +12,8 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, singledispatch
 from io import TextIOWrapper
 from pathlib import Path
@@ -31,14 +31,10 @@ AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
 )
-FETCHED = (
-    "the study was fetched just now, and whoever gave it saw from where. The same command sends it later, and fetches "
-    "nothing; --now sends at once"
-)
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
-    "study": "A study document: a file, or an address.",
+    "study": "A study document: a file, or an address, which is asked through --relay where one is given.",
     "group": "The person's group: sex=female, or female for one attribute. Once for each. - reads standard input.",
     "value": "The person's value of a metric: recall=0.83. Once for each metric. - reads standard input.",
     "send": "The collector's address. The answer is sent until it is counted.",
@@ -61,9 +57,11 @@ HELP = {
     "wait": "Stay until the moment that the ledger drew has come, and send then.",
     "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
-    "digest": "The digest that the study must have.",
+    "digest": "The digest that the study must have, from somebody else than its collector.",
     "json": "Print JSON for programs.",
 }
+
+COLUMNS = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
 
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
@@ -98,7 +96,6 @@ class Request:
     now: bool = False
     wait: bool = False
     json: bool = False
-    fetched: bool = False  # whether its address was asked for the study just now
 
 
 class _Parser(argparse.ArgumentParser):
@@ -185,31 +182,31 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         LIFETIME_LIMIT if request.limit is None else read_limit("limit", request.limit),
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
-    study, fetched = _load(request)
-    _runner()(study.mechanism, replace(request, fetched=fetched), study, limits=limits, patience=patience)
+    study = _load(request)
+    _runner()(study.mechanism, request, study, limits=limits, patience=patience)
 
 
-def _load(request: Request) -> "tuple[Study, bool]":
-    """Return the study, and whether its address was asked for it just now.
+def _load(request: Request) -> "Study":
+    """Return the study.
 
-    A study that hides who answers, or when, is asked for once and kept: whoever asks its collector again when the
-    answer leaves shows it the address beside the answer.
+    One that hides who answers, or when, is asked for once and kept: whoever asks its collector again when the answer
+    leaves shows it the address beside the answer.  Through a relay, the collector sees no address at all.
     """
     from fairgauge.client.load import load_study, named_in
 
     if not request.study.startswith(("http://", "https://")):
-        return load_study(request.study, digest=request.digest), False
+        return load_study(request.study, digest=request.digest)
     from fairgauge.client.ledger import Ledger
 
     path = Path(request.ledger) if request.ledger is not None else default_ledger()
     address = request.study.rstrip("/")
     kept = Ledger(path).document(address) if path.exists() else None
     if kept is not None:
-        return load_study(kept, digest=request.digest or named_in(address)), False
-    study = load_study(request.study, digest=request.digest)
+        return load_study(kept, digest=request.digest or named_in(address))
+    study = load_study(request.study, digest=request.digest, relay=request.relay)
     if study.gateway is not None or study.epoch is not None or study.admission == "blind":
         Ledger(path).keep_document(address, study.to_bytes())
-    return study, True
+    return study
 
 
 @cache
@@ -240,9 +237,9 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    for name in ("site", "records", "output", "empty"):
-        if getattr(request, name):
-            raise InvalidInput(name, "given", "is for studies of sites only")
+    refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")
+    if study.issuer is None:
+        refuse_given(request, ("issuer",), "is of no use: the study takes no blind tickets")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)
@@ -256,9 +253,6 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     waits = moment is not None and time.time() < moment and request.send is not None
     if request.wait and moment is not None:
         waits = _wait(moment)
-    # Who was just asked for the study by this address would see an answer come through the relay right after.
-    told_where = request.fetched and study.gateway is not None and not request.now and request.send is not None
-    waits = waits or (told_where and moment is None)
     if not known and not waits:
         if request.now and study.epoch is not None:
             sys.stderr.write(AT_ONCE)
@@ -268,8 +262,6 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     until = _shown(moment) if waits else ""
     if until and not request.json:
         text = f"{study.title}: answered, waits until {until}: the same command sends it from then on"
-    elif waits and not request.json:
-        text = f"{study.title}: answered, not sent yet: {FETCHED}"
     elif request.json:
         told: dict[str, Any] = answer.to_dict() | {"state": state}
         told |= {"waits_until": until} if until else {}
@@ -302,7 +294,7 @@ def at_terminal(stdin: TextIO | None) -> bool:
 
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
     """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
-    from fairgauge.client.fitting import misfits
+    from fairgauge.client.policy import misfits
 
     if not request.group and not request.value:
         rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
@@ -311,6 +303,18 @@ def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[
     if found and at_terminal(sys.stdin):
         raise CannotAnswer(f"{found[0]}; nothing was drawn")
     return found
+
+
+def refuse_given(request: Request, names: Iterable[str], rule: str) -> None:
+    """Refuse options that would change nothing, by their names.
+
+    Raises:
+        InvalidInput: If one of them was typed.
+    """
+    usual = Request(request.study)
+    for name in names:
+        if getattr(request, name) not in (getattr(usual, name), []):
+            raise InvalidInput(name.replace("_", "-"), "given", rule)
 
 
 def _check(request: Request) -> None:

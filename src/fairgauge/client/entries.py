@@ -1,7 +1,10 @@
 """Entries as an app's code or a site's table gives them: whatever they do where they are read, there is an answer."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
+
+_WHOLE = re.compile(r"(-?[0-9]+)\.0*")
 
 
 def is_mapping(given: object) -> TypeGuard[Mapping[str, Any]]:
@@ -29,3 +32,17 @@ def entry_text(entry: Any) -> str | None:
         return None if entry is None or bool(entry != entry) else str.strip(str(entry)) or None  # noqa: PLR0124
     except Exception:  # noqa: BLE001 - an integer of 5,000 digits, or a class of somebody's own
         return None
+
+
+def name_text(entry: Any) -> str | None:
+    """Return the person or the group that an entry of a table names; a whole number is the same text in every form.
+
+    A column of whole numbers in which one is missing is often one of floats.  Whether one person's entry is there must
+    not change how the entries of all others are read: it would move counts by more than the noise is for.
+
+    >>> name_text(7) == name_text(7.0) == name_text(" 7") == name_text("7.0") == "7"
+    True
+    """
+    text = entry_text(int(entry) if type(entry) is float and entry.is_integer() else entry)
+    whole = None if text is None else _WHOLE.fullmatch(text)
+    return text if whole is None else whole[1]

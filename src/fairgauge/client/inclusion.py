@@ -4,8 +4,9 @@ The answers of a sealed study lie in buckets by the first bits of their ids, 256
 SHA-256 as H, a bucket is :math:`H(1 \,\|\, \text{its leaves, sorted})`, a leaf :math:`H(0 \,\|\, \text{the answer's
 bytes})`, and above the buckets stands a binary tree, :math:`H(2 \,\|\, \text{left} \,\|\, \text{right})`.  The seal
 names the root.  A device asks for its whole bucket and looks for its own leaf there, so it says the first bits of its
-id and no more; how many bits, it does not let the collector decide (:func:`buckets_to_ask`).  A leaf tells nothing to
-whoever does not know the id in it, which is random.
+id and no more; how many bits, it does not let the collector decide (:func:`buckets_to_ask`).  The id is what salts a
+leaf: 128 random bits, or a digest of a blind ticket, known to the device and the collector and to nobody else.  So a
+device answers no such study with a ticket that somebody gave it and that would be its id, and a collector takes none.
 """
 
 from collections.abc import Mapping, Sequence

@@ -12,14 +12,16 @@ TIMEOUT = 20.0
 _PINNED = re.compile(r"/studies/([0-9a-f]{64})/?\Z")
 
 
-def load_study(source: str | Path | bytes, *, digest: str | None = None) -> Study:
+def load_study(source: str | Path | bytes, *, digest: str | None = None, relay: str | None = None) -> Study:
     """Load a study and check its form, its digest and the exact epsilon of its tables.
 
     Args:
         source: A file, the document itself, or an address that starts with ``http://`` or ``https://``.
         digest: The study that is expected.  An address that ends in ``/studies/`` and a digest expects that one.
+        relay: The address of a relay to ask through, so that the collector does not see who reads its study.
 
     Raises:
+        CannotSend: If the relay does not pass it on.
         InvalidInput: If nothing can be read there, or the study is malformed or another one.
         NotPrivate: If a table spends more than the study declares.
     """
@@ -29,7 +31,7 @@ def load_study(source: str | Path | bytes, *, digest: str | None = None) -> Stud
     if isinstance(source, bytes):
         data = source
     elif isinstance(source, str) and source.startswith(("http://", "https://")):
-        data = _fetch(source)
+        data = _fetch(source, relay)
         expected.update(_PINNED.findall(source))
     else:
         data = read_file(source, field="study")
@@ -49,12 +51,19 @@ def named_in(address: str) -> str | None:
     return next(iter(_PINNED.findall(address)), None)
 
 
-def _fetch(url: str) -> bytes:
+def _fetch(url: str, relay: str | None) -> bytes:
     from fairgauge.client.web import check_url, place, request
 
     check_url("study", url)
+    ask = request
+    if relay is not None:
+        from fairgauge.client.relay_client import Relay
+
+        if named_in(url) is None:
+            raise InvalidInput("study", place(url), "must end in /studies/ and a digest to be read through a relay")
+        ask = Relay.unread(relay, timeout=TIMEOUT).request
     try:
-        response = request(url, timeout=TIMEOUT, most=LONGEST_DOCUMENT + 1)
+        response = ask(url, timeout=TIMEOUT, most=LONGEST_DOCUMENT + 1)
     except CannotSend as problem:
         raise InvalidInput("study", place(url), f"cannot be read: {problem}") from None
     if response.status != 200:

@@ -42,16 +42,27 @@ def next_moment(now: float, epoch: int, closes: str | None = None) -> int:
     return begins + secrets.randbelow(ends - begins)
 
 
-def sharing(study: "Study") -> tuple[float, float] | None:
-    """Return how many others share an epoch with an answer on average, and how often none does, if answers come evenly.
+def sharing(study: "Study") -> tuple[str, bool]:
+    """Say how many share an epoch with an answer, and whether they are enough; nothing if the study does not tell."""
+    return sharing_of(study.planned, study.epoch, study.opens, study.closes)
 
-    None if the study does not say how many are planned, or from when to when.
+
+def sharing_of(planned: int | None, epoch: int | None, opens: str | None, closes: str | None) -> tuple[str, bool]:
+    """Say the same of so many answers that come evenly from one moment to another.
+
+    >>> sharing_of(3000, 60, "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z")[0][:71]
+    'About 0.149 others share an epoch with an answer, and 86% of answers ar'
     """
-    if study.epoch is None or study.planned is None or study.opens is None or study.closes is None:
-        return None
-    begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (study.opens, study.closes))
-    others = (study.planned - 1) * min(1.0, study.epoch / (ends - begins))
-    return others, math.exp(-others)
+    if planned is None or epoch is None or opens is None or closes is None:
+        return "", True
+    begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (opens, closes))
+    others = (planned - 1) * min(1.0, epoch / (ends - begins))
+    said = f"About {others:.3g} others share an epoch with an answer"
+    if others >= ENOUGH_TOGETHER:
+        return f"{said}.", True
+    alone = math.exp(-others)
+    often = f", and {alone:.0%} of answers are alone in theirs" if alone >= 0.005 else ""
+    return f"{said}{often}: below {ENOUGH_TOGETHER} the moment tells much. Take a longer epoch.", False
 
 
 def shown(second: int) -> str:

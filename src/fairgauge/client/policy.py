@@ -8,18 +8,24 @@ Agent, node of Flower, site of NVFlare and command of a site have the same entri
     "studies": ["1f0c..."]
 
 What is left out of a person's file is not restricted.  Whether a study is refused depends on it and on these entries.
+
+What of a profile or a table does not fit is said here, too, for the owner's own side alone: nothing that leaves may
+depend on it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, TypeVar
 
 from fairgauge.channel import Channel
+from fairgauge.client.answer import group_index, groups_by_attribute
+from fairgauge.client.entries import entry_of
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Study
+from fairgauge.study.numbers import exact
 
 FIELDS = ("attributes", "metrics", "confusion", "studies")
 T = TypeVar("T")
@@ -158,3 +164,54 @@ def _metric(name: str, limits: Any) -> Metric:
 
 def _are_texts(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(one, str) for one in given)
+
+
+def misfits(study: Study, profile: Mapping[str, Any]) -> list[str]:
+    """Say what is missing, not listed, no number or out of range, by name and without the group or a value.
+
+    What is missing where a table has a row for those who abstain is no misfit: it may be meant.
+    """
+    groups, values = groups_by_attribute(study, profile["group"]), profile["values"]
+    found = []
+    for table in study.tables:
+        abstain = table[0].mechanism.abstain
+        for factor in table[0].attribute.factors:
+            given = entry_of(groups, factor.name)
+            if group_index(factor, given) is None and not (abstain and given is None):
+                found.append(f"{factor.name} must be one of {', '.join(factor.groups)}")
+        for metric in (question.metric for question in table):
+            given = entry_of(values, metric.name)
+            if not is_inside(metric, given) and not (abstain and given is None):
+                found.append(f"{metric.name} must be a number from {metric.low} to {metric.high}")
+    return list(dict.fromkeys(found))
+
+
+def unsettled(policy: Policy, profile: Mapping[str, Any], askers_give: Collection[str] = ()) -> list[str]:
+    """Say what of a profile the device's own settings do not name, by name and without the group or a value.
+
+    What the person lacks is ``null``; what is left out may have been forgotten, or is spelt otherwise.
+
+    Args:
+        policy: What studies may ask.
+        profile: The person's groups and values.
+        askers_give: Metrics whose values are not in the profile.
+    """
+    groups, values = profile["group"], profile["values"]
+    found = []
+    for name, attribute in (policy.attributes or {}).items():
+        if not _lacks(groups, name) and group_index(attribute, groups.get(name)) is None:
+            found.append(f"{name} must be one of {', '.join(attribute.groups)}, or null")
+    for name, metric in (policy.metrics or {}).items():
+        if name not in askers_give and not _lacks(values, name) and not is_inside(metric, values.get(name)):
+            found.append(f"{name} must be a number from {metric.low} to {metric.high}, or null")
+    return found
+
+
+def is_inside(metric: Metric, value: object) -> bool:
+    """Tell whether a value is a number of the metric's range."""
+    number = exact(value)
+    return number is not None and Fraction(metric.low) <= number <= Fraction(metric.high)
+
+
+def _lacks(given: Mapping[str, Any], name: str) -> bool:
+    return name in given and given[name] is None

@@ -9,9 +9,10 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
-from fairgauge.client.answer import MOST_IN_CELL, group_index
-from fairgauge.client.entries import entry_text
+from fairgauge.client.answer import MOST_IN_CELL
+from fairgauge.client.entries import entry_text, name_text
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer
 from fairgauge.study import Attribute, Metric, NoisyCounts
@@ -98,7 +99,7 @@ def check_record(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[
         CannotAnswer: Naming what it must be; the text does not hold the entry.
     """
     for factor, entry in zip(site.attribute.factors, groups, strict=True):
-        if entry_text(entry) is not None and group_index(factor, entry_text(entry)) is None:
+        if entry_text(entry) is not None and listed_group(factor, entry) is None:
             raise CannotAnswer(f"{factor.name} must be one of {', '.join(factor.groups)} in every record, or empty")
     if site.metric is not None:
         if entry_text(outcome[0]) is not None:
@@ -121,11 +122,22 @@ def _cell(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]
 def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
     cell = 0
     for factor, entry in zip(attribute.factors, entries, strict=True):
-        place = group_index(factor, entry_text(entry))
+        place = listed_group(factor, entry)
         if place is None:
             return None
         cell = cell * len(factor.groups) + place
     return cell
+
+
+def listed_group(attribute: Attribute, entry: object) -> int | None:
+    """Return the place in an attribute's list of the group that an entry names; None for one that is not there."""
+    return None if (name := name_text(entry)) is None else _places(attribute).get(name)
+
+
+@lru_cache(maxsize=64)
+def _places(attribute: Attribute) -> Mapping[str | None, int]:
+    """Return the place of each name; of two names that are one number, such as 1 and 1.0, the first has all of it."""
+    return {name_text(name): place for place, name in reversed([*enumerate(attribute.groups)])}
 
 
 _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}

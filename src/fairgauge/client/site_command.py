@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.answer import Answer
+from fairgauge.client.command import COLUMNS, at_terminal, default_ledger, refuse_given
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.records import Columns, records_of, some_of
 from fairgauge.client.site import Record, law_of
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from fairgauge.client.site_settings import SiteSettings
     from fairgauge.study import NoisyCounts, Study
 
-_COLUMNS = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
-_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty", *_COLUMNS)
+_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty", *COLUMNS)
+# Columns that there are none of, by what sites count.
+_NO_COLUMNS = {"confusion": ("value_column",), "levels": ("truth_column", "prediction_column")}
 
 
 def run_for_site(
     request: "Request", study: "Study", site: "NoisyCounts", *, limits: "Limits", patience: "Patience | None"
 ) -> None:
     """Answer for a site, show the noisy counts, and deliver them."""
-    from fairgauge.client.command import default_ledger
-
     _check(request)
+    refuse_given(request, _NO_COLUMNS[site.outcome], f"is of no use: the study's sites count {site.outcome}")
     columns: Columns | None = None
     if request.site is not None:
         own = _settled(request, study)
@@ -82,6 +83,7 @@ def run_for_site(
 
 def _check(request: "Request") -> None:
     """Refuse what is not for sites, and options that contradict each other."""
+    refuse_given(request, ("relay", "issuer", "wait", "now"), "is for devices: that a site takes part is not hidden")
     if request.group or request.value:
         raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
     if request.to_file is not None:
@@ -94,10 +96,7 @@ def _settled(request: "Request", study: "Study") -> "SiteSettings":
     """Read the site's own file, and refuse a study that asks for more than it names, before records are opened."""
     from fairgauge.client.site_settings import SiteSettings
 
-    usual = type(request)(request.study)
-    for name in _IN_THE_FILE:
-        if getattr(request, name) not in (getattr(usual, name), []):
-            raise InvalidInput(name.replace("_", "-"), "given", "must be in the site's file, not beside --site")
+    refuse_given(request, _IN_THE_FILE, "must be in the site's file, not beside --site")
     own = SiteSettings.load(request.site or "")
     refused = own.policy.refused(study)
     if refused is not None:
@@ -132,8 +131,6 @@ def _records(
     request: "Request", site: "NoisyCounts", left_out: Counter[bool], columns: Columns | None
 ) -> Iterator[Record]:
     """Read the records when they are asked for, and not if the study was answered before; note which are left out."""
-    from fairgauge.client.command import at_terminal
-
     if request.records is None:
         return
     where = columns or _typed_columns(request, site)

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.answer import group_index
 from fairgauge.client.entries import entry_text
-from fairgauge.client.fitting import is_inside
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.policy import FIELDS, Policy
-from fairgauge.client.records import Columns
-from fairgauge.client.site import binary
-from fairgauge.client.tables import read_columns
+from fairgauge.client.policy import FIELDS, Policy, is_inside
+from fairgauge.client.records import Columns, read_columns
+from fairgauge.client.site import binary, listed_group
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute
 
@@ -116,7 +113,7 @@ class SiteSettings:
 
 
 def _is_group(attribute: Attribute, entry: object) -> bool:
-    return group_index(attribute, entry_text(entry)) is not None
+    return listed_group(attribute, entry) is not None
 
 
 def _is_binary(entry: object) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fairgauge.client.command import Request
     from fairgauge.client.delivery import Patience
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.relaying import Relay
+    from fairgauge.client.relay_client import Relay
     from fairgauge.study import Study
 
     # The ticket that was given, what to send through, and how long to try.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def relay_of(request: "Request", study: "Study") -> "Relay | None":
     """Return the relay to send through; a study that names a gateway wants one."""
     if request.relay is not None:
-        from fairgauge.client.relaying import Relay
+        from fairgauge.client.relay_client import Relay
 
         return Relay.of(study, request.relay)
     if study.gateway is not None and request.send is not None:
@@ -31,6 +31,8 @@ def relay_of(request: "Request", study: "Study") -> "Relay | None":
 def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") -> str | None:
     """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
     ticket, relay, patience = how
+    if study.gateway is not None and study.admission != "blind":
+        _check_everybodys(study, request, relay, patience)
     if request.send is not None:
         from fairgauge.client.delivery import check_open
 
@@ -44,6 +46,24 @@ def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") ->
     from fairgauge.passes import answer_id
 
     return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
+
+
+def _check_everybodys(study: "Study", request: "Request", relay: "Relay | None", patience: "Patience | None") -> None:
+    """Refuse a study that may have been made for this device alone: its digest would tell whose the answer is.
+
+    Where there is an issuer, it says for which study it signs.  Without one, people say by its digest that they were
+    all given the same, and the collector must name it to whoever asks through the relay, not knowing who that is.
+    """
+    if request.digest is None:
+        rule = (
+            f"must be confirmed: this study has {study.digest}. Compare it with what others were given, and add "
+            "--digest; one that is made for you alone would tell whose answer it is. Nothing was drawn"
+        )
+        raise InvalidInput("digest", "nothing", rule)
+    if relay is not None and request.send is not None:
+        from fairgauge.client.delivery import check_listed
+
+        check_listed(study.digest, request.send, relay=relay, patience=patience)
 
 
 def hand_over(ledger: "Ledger", answer: "Answer", request: "Request", how: "Way") -> None:

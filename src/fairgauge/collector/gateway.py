@@ -5,6 +5,7 @@ are none: all envelopes together have a rate, which is charged before one is ope
 as if it had come by itself.
 """
 
+import asyncio
 import re
 from collections.abc import Collection, Iterable, MutableMapping
 from pathlib import Path
@@ -22,7 +23,8 @@ from fairgauge.server.secrets_folder import read_or_make_secret
 FILE, FORMER = "gateway.key", "gateway-{}.key"
 KEY_BYTES = 32
 # What may be asked in an envelope: all that a device needs to answer.
-_ASKED = re.compile(rb"POST /studies/[0-9a-f]{64}/answers|GET /studies/[0-9a-f]{64}/status")
+_ASKED = re.compile(rb"POST /studies/[0-9a-f]{64}/answers|GET /studies/(directory|[0-9a-f]{64}(/status)?)")
+_FINE = 200
 _TOLD = (b"content-type", b"retry-after")
 _TAKEN = (b"accept", b"authorization", b"content-type")
 
@@ -92,7 +94,7 @@ def inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:
         return Problem("bad-request", str(error))
     method, _scheme, _authority, path = message.start
     if not _ASKED.fullmatch(method + b" " + path):
-        return Problem("not-found", "An envelope may hold an answer, or ask for a study's status.")
+        return Problem("not-found", "An envelope may hold an answer, or ask for a study, its status, or the directory.")
     headers = [(name.lower(), value) for name, value in message.headers if name.lower() in _TAKEN]
     scope: Scope = {
         "type": "http",
@@ -115,15 +117,17 @@ class Caught:
     """Catches what the application sends for the request in an envelope."""
 
     def __init__(self, content: bytes) -> None:
-        self._content = content
+        self._content, self._given = content, False
         self.status = 500
         self.headers: list[tuple[bytes, bytes]] = []
         self.body = b""
 
     async def receive(self) -> MutableMapping[str, Any]:
-        """Give the request's body."""
-        content, self._content = self._content, b""
-        return {"type": "http.request", "body": content, "more_body": False}
+        """Give the request's body, once; nobody hangs up after that."""
+        if self._given:
+            await asyncio.Event().wait()
+        self._given = True
+        return {"type": "http.request", "body": self._content, "more_body": False}
 
     async def send(self, message: AsgiMessage) -> None:
         """Keep a part of the response."""
@@ -142,9 +146,12 @@ class Caught:
         return found
 
     def to_bytes(self) -> bytes:
-        """Return the response, padded; one that is too long loses its body."""
-        start = (str(self.status).encode(),)
-        try:
-            return write_response(Message(start, tuple(self.headers), self.body), size=SIZE)
-        except InvalidInput:
-            return write_response(Message(start), size=SIZE)
+        """Return the response, padded to the size that all have; a study or the directory to a power of two above it.
+
+        What went wrong never has another size than what went well: a problem that is too long loses its body.
+        """
+        message = Message((str(self.status).encode(),), tuple(self.headers), self.body)
+        size = max(SIZE, 1 << (len(write_response(message)) - 1).bit_length())
+        if size > SIZE and self.status != _FINE:
+            return write_response(Message(message.start), size=SIZE)
+        return write_response(message, size=size)

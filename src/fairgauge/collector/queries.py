@@ -40,7 +40,7 @@ class EstimateQuery(Query, frozen=True):
 
     confidence: Annotated[float, Meta(ge=0.5, lt=1, description="How often each interval is to hold the truth.")] = 0.99
     interval: Annotated[
-        Literal[(*KINDS, *SITE_KINDS)],  # type: ignore[valid-type]
+        Literal[tuple(dict.fromkeys((*KINDS, *SITE_KINDS)))],  # type: ignore[valid-type]
         Meta(description=f"What an interval is about: {_abouts(KINDS)}. In a study for sites: {_abouts(SITE_KINDS)}."),
     ] = DEFAULT
 

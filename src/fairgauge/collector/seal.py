@@ -427,7 +427,7 @@ def _read_parquet(source: BinaryIO, study: Study) -> Iterator[tuple[bytes, str]]
             for batch in file.iter_batches(columns=["id", column]):
                 ids, held = batch.column("id"), batch.column(column)
                 if ids.null_count or held.null_count or not _are_answers(ids.type, held.type):
-                    rule = f"must be ids of 16 bytes, and {column.removesuffix('s')}s that are integers"
+                    rule = f"must be ids of 16 bytes, and integers in the column {column}"
                     raise InvalidInput("export", f"{ids.type}, {held.type}", rule)
                 for id_, value in zip(ids.to_pylist(), held.to_pylist(), strict=True):
                     payload = tuple(value) if isinstance(value, list) else (value,)

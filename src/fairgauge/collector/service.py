@@ -61,6 +61,7 @@ class Entry:
     numbers: int = 1  # that one answer holds
     contributors_known: bool = False
     release: Release | None = None
+    hidden: bool = False  # whether its answers come through a relay
 
     @property
     def number(self) -> int:
@@ -242,7 +243,7 @@ class Collector:
         own = study.mechanism
         entry = Entry(
             replace(kept, document=b""), study.symbols, Gate.of(study), own.numbers, own.contributors_known,
-            study.release,
+            study.release, study.gateway is not None,
         )  # fmt: skip
         if len(self._entries) >= CACHED_STUDIES:
             self._entries.clear()
@@ -260,6 +261,11 @@ class Collector:
         if kept is None:
             raise NoStudy("No study with this digest is published here.")
         return kept
+
+    async def directory(self) -> list[str]:
+        """Return the studies that have their answers sent through a relay and are not over: the same for everyone."""
+        running = [one for one in await self.store.studies() if one.state(self.clock()) in ("not open yet", "open")]
+        return sorted([one.digest for one in running if (await self.entry(one.digest)).hidden])
 
     async def expect(self, digest: str, names: Iterable[str]) -> dict[str, str]:
         """Return the ticket of each contributor, and remember whose it is.

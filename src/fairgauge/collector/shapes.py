@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.collector.stores.base import State
-from fairgauge.server.problems import KINDS, URN
+from fairgauge.server.problems import KINDS, OTHER_KEY, URN
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
@@ -88,6 +88,12 @@ class Standing(Exact, frozen=True):
     study: Digest
     status: Literal[get_args(State)]  # type: ignore[valid-type]
     results: Literal["readers", "public"]
+
+
+class Directory(Exact, frozen=True):
+    """The studies that have their answers sent through a relay and are not over, sorted."""
+
+    studies: list[Digest]
 
 
 class Listing(Exact, frozen=True):
@@ -196,7 +202,7 @@ class Status(Exact, frozen=True):
 class Problem(Document, frozen=True):
     """Why a request was refused (RFC 9457)."""
 
-    type: Literal[tuple(URN + kind for kind in KINDS)]  # type: ignore[valid-type]
+    type: Literal[(*(URN + kind for kind in KINDS), OTHER_KEY)]  # type: ignore[valid-type]
     title: str
     status: int
     detail: str

@@ -66,6 +66,13 @@ TABLE: tuple[Operation, ...] = (
         page=Page(pages.index, BROWSER),
     ),
     Operation(
+        "GET", "/studies/directory", "directory", "Name the studies that hide who answers", studies.directory, DEVICE,
+        {200: _of(shapes.Directory)},
+        "The digests of studies that name the gateway and are not over. A device asks through a relay, where nobody "
+        f"knows who asks, and answers no study that is missing here. {_ANY_ORIGIN}",
+        shared=True,
+    ),
+    Operation(
         "GET", _ONE, "showStudy", "Show a study", studies.show, DEVICE,
         {200: Gives(), 304: _UNCHANGED},
         "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
@@ -102,13 +109,13 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "GET", WELL_KNOWN, "gatewayKeys", "Show the key configuration of the gateway", envelopes.keys, DEVICE,
         {200: _file(KEYS_TYPE, "The key configuration (RFC 9458).")},
-        "Devices take it from the study, and refuse any other.",
+        "A relay hands it to devices that do not know the study yet; answers are sealed with the key in the study.",
     ),
     Operation(
         "POST", WELL_KNOWN, "openEnvelope", "Take a request in an envelope", envelopes.take, ENVELOPE,
-        {200: _file(RESPONSE_TYPE, "The response, in an envelope, always of the same size.")},
+        {200: _file(RESPONSE_TYPE, "The response, in an envelope, of one size but for documents.")},
         "Oblivious HTTP (RFC 9458): a relay sends here what devices sealed. An envelope holds one answer, or asks for "
-        "a study's status; what comes of it, also a refusal, is in the envelope that comes back.",
+        "a study, its status, or the directory; what comes of it, also a refusal, is in the envelope that comes back.",
         ("bad-request", "too-large", "bad-media-type", "too-slow"),
         body={REQUEST_TYPE: ()},
     ),

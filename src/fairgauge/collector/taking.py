@@ -25,8 +25,6 @@ def check_takes(study: Study, *, gateway: Collection[str]) -> None:
     Raises:
         BadStudy: If it promises what this collector cannot keep.
     """
-    if study.mechanism.contributors_known:
-        _check_known(study)
     if study.mechanism.numbers > MOST_NUMBERS:
         rule = f"must have at most {MOST_NUMBERS} to be counted here"
         raise BadStudy("site", f"{study.mechanism.numbers} cells", rule)
@@ -41,17 +39,6 @@ def check_takes(study: Study, *, gateway: Collection[str]) -> None:
         rule = f"must be at most {MOST_FOR_ONE_BATCH}: answers would wait while more are drawn"
         raise BadStudy("release.draws", study.release.draws, rule)
     Gate.of(study)  # refuses an issuer's key that is none
-
-
-def _check_known(study: Study) -> None:
-    """Refuse terms that make no sense where it is no secret who contributes."""
-    if study.admission not in (None, "tickets"):
-        rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
-        raise BadStudy("admission", study.admission, rule)
-    for field in ("gateway", "epoch", "release"):
-        if getattr(study, field) is not None:
-            rule = "must not be given where sites answer: that a site takes part is not hidden"
-            raise BadStudy(field, "something", rule)
 
 
 def terms_of(study: Study, given: Terms) -> Terms:

@@ -71,6 +71,22 @@ class KeyConfig:
         raise InvalidInput(field, text, rule)
 
     @classmethod
+    def read_list(cls, data: bytes) -> "KeyConfig":
+        """Return the first configuration of a list, as a gateway shows it, that can be used.
+
+        Raises:
+            InvalidInput: If there is none.
+        """
+        at = 0
+        while at + 2 <= len(data):
+            size = int.from_bytes(data[at : at + 2], "big")
+            if (found := cls._of_bytes(data[at + 2 : at + 2 + size])) is not None:
+                return found
+            at += 2 + size
+        rule = "must have a key configuration (RFC 9458) with X25519, HKDF-SHA256 and AES-128-GCM"
+        raise InvalidInput("keys", f"{len(data)} bytes", rule)
+
+    @classmethod
     def _of_bytes(cls, data: bytes) -> "KeyConfig | None":
         kem, public, rest = data[1:3], data[3 : 3 + POINT_BYTES], data[3 + POINT_BYTES :]
         algorithms = rest[2:]

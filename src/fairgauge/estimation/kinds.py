@@ -5,9 +5,11 @@ Everything that names, offers or explains an interval asks here.  This module is
 """
 
 from dataclasses import dataclass
+from functools import singledispatch
 from numbers import Real
 
 from fairgauge.errors import InvalidInput
+from fairgauge.study import NoisyCounts
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class IntervalKind:
         guarantee: What it promises, as a sentence without its first capital and its full stop.
         rough_below: With fewer answers than this it is only roughly right; 0 if it holds for any number.
         random_order: Whether it holds only if clients answer in random order.
+        text: By which name languages have sentences about it, if not by its own.
     """
 
     name: str
@@ -27,6 +30,7 @@ class IntervalKind:
     guarantee: str
     rough_below: int = 0
     random_order: bool = False
+    text: str | None = None
 
 
 _DRAWN = "the population that clients are drawn from"
@@ -60,9 +64,10 @@ SITE_KINDS: dict[str, IntervalKind] = {
     kind.name: kind
     for kind in (
         IntervalKind(
-            "people",
+            "population",
             "the people that these sites see",
             "holds for the people that these sites see, who come to them independently of each other, at one look",
+            text="people",
         ),
         IntervalKind(
             "records",
@@ -77,40 +82,34 @@ SITE_KINDS: dict[str, IntervalKind] = {
         ),
     )
 }
-SITE_DEFAULT = "people"
 # What a page uses that people look at whenever they like, and as often as they like.
 LIVE = "anytime"
 # About exactly the clients who answered, as the source paper assumes: only what redoes it measures by these.
 _PAPERS = ("chebyshev", "finite", "fixed")
 
 
-def kind_of(name: str) -> IntervalKind:
-    """Return the kind of that name.
+@singledispatch
+def kinds_of(mechanism: object) -> dict[str, IntervalKind]:
+    """Return the kinds of intervals by which a mechanism's sums are read; the default is among those of every one."""
+    del mechanism
+    return KINDS
+
+
+@kinds_of.register
+def _(_: NoisyCounts) -> dict[str, IntervalKind]:
+    return SITE_KINDS
+
+
+def kind_of(name: str, mechanism: object = None) -> IntervalKind:
+    """Return the kind of that name, as a mechanism has it: a device's unless given.
 
     Raises:
         InvalidInput: If there is none.
     """
-    return _named(name, KINDS, "")
-
-
-def site_kind_of(name: str) -> IntervalKind:
-    """Return the kind of that name for studies of sites.
-
-    Raises:
-        InvalidInput: If there is none.
-    """
-    return _named(name, SITE_KINDS, " in a study for sites")
-
-
-def any_kind_of(name: str) -> IntervalKind:
-    """Return the kind of that name, whatever studies it is for."""
-    return (KINDS | SITE_KINDS)[name]
-
-
-def _named(name: str, kinds: dict[str, IntervalKind], where: str) -> IntervalKind:
+    kinds = kinds_of(mechanism)
     if name in kinds:
         return kinds[name]
-    rule = f"must be one of {', '.join(kinds)}{where}"
+    rule = f"must be one of {', '.join(kinds)}{'' if kinds is KINDS else ' in a study for sites'}"
     if name in _PAPERS:
         rule += "; the source paper's kinds, about exactly the clients who answered, are under `fairgauge paper`"
     raise InvalidInput("interval", name, rule)

@@ -14,12 +14,10 @@ from fairgauge.estimation.estimands import among_tables, estimands_of
 from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS, fit_p_value
 from fairgauge.estimation.kinds import (
     DEFAULT,
-    SITE_DEFAULT,
     IntervalKind,
     check_confidence,
     is_number,
     kind_of,
-    site_kind_of,
 )
 from fairgauge.estimation.p_values import p_values
 from fairgauge.estimation.ratios import impact_ratio
@@ -66,7 +64,7 @@ def estimate(
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
     check_arguments(study=(study, Study), tally=(tally, Tally))
-    kind = _kind(study, interval)
+    kind = kind_of(interval, study.mechanism)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
@@ -110,26 +108,6 @@ def _check_within(study: Study, tolerance: float) -> None:
         widest = max((question.metric for question in study.questions), key=lambda metric: metric.scale)
         rule = f"must be below {2 * widest.scale:g}, in the units of {widest.name}: no gap can be larger"
         raise InvalidInput("tolerance", tolerance, rule)
-
-
-def _kind(study: Study, interval: str) -> IntervalKind:
-    """Return the kind of interval that is asked for; the default of each kind of study has its own name."""
-    return _kinds(study.mechanism, interval)
-
-
-@singledispatch
-def _kinds(mechanism: Mechanism, interval: str) -> IntervalKind:
-    raise NotImplementedError
-
-
-@_kinds.register
-def _(_: Channel, interval: str) -> IntervalKind:
-    return kind_of(interval)
-
-
-@_kinds.register
-def _(_: NoisyCounts, interval: str) -> IntervalKind:
-    return site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval)
 
 
 def _question(study: Study, tally: Tally, index: int, asked: Settings) -> QuestionEstimate:

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
-from fairgauge.estimation.kinds import any_kind_of
+from fairgauge.estimation.kinds import IntervalKind, kind_of
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told
 from fairgauge.lazy import above
@@ -95,6 +95,12 @@ class QuestionEstimate:
         object.__setattr__(self, "margins", Told(self.margins, partial(self._no_number, "mean")))
         object.__setattr__(self, "shares", Told(self.shares, partial(self._no_number, "share")))
 
+    # The estimate that it is part of, which knows the confidence; not a field, since it would hold itself.
+    whole: ClassVar["Estimate | None"] = None
+
+    _repr_html_ = above("fairgauge.reports.notebook", "question_estimate_html")
+    to_frame = above("fairgauge.reports.frames", "question_estimate_frame")
+
     @cached_property
     def headline(self) -> Headline:
         """The gap to speak of, and what can be said of it."""
@@ -108,13 +114,19 @@ class QuestionEstimate:
             return None  # sites count everyone
         return tipping_factor(gap)
 
-    def gap(self, first: str, second: str) -> Interval:
+    def gap(self, first: str | None = None, second: str | None = None) -> Interval:
         """Return how much higher the first group's mean is than the second's; a margin is a group too.
+
+        Where the study compares two groups alone they need not be named: the first less the second.
 
         Raises:
             CannotEstimate: If the answers do not tell, or the study did not plan to compare them.
             InvalidInput: If there is no such group.
         """
+        if first is None or second is None:
+            if (first, second) != (None, None) or len(self.gaps) + len(self.untold_gaps) != 1:
+                raise self._no_gap(None)
+            (first, second), *_ = (*self.gaps, *self.untold_gaps)
         return -self.gaps[second, first] if (second, first) in self.gaps else self.gaps[first, second]
 
     def untold(self, what: str) -> CannotEstimate:
@@ -203,13 +215,29 @@ class Estimate:
     questions: tuple[QuestionEstimate, ...]
     asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
 
+    def __post_init__(self) -> None:
+        for question in self.questions:
+            object.__setattr__(question, "whole", self)
+
+    def only(self, question: QuestionEstimate) -> "Estimate":
+        """Return the estimate of one of its questions alone."""
+        place = next(n for n, one in enumerate(self.questions) if one is question)
+        found = replace(self, questions=(), asked=self.asked[place : place + 1])
+        object.__setattr__(found, "questions", (question,))
+        return found
+
     _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
     plot = above("fairgauge.reports.plots", "plot_estimate")
 
     @property
+    def kind(self) -> IntervalKind:
+        """The kind of its intervals, as the mechanism that answered has it."""
+        return kind_of(self.interval, self.asked[0].mechanism if self.asked else None)
+
+    @property
     def guarantee(self) -> str:
         """What the intervals promise, in words, and what they assume of who answers."""
-        said = [f"{self.confidence:.4g} confidence", any_kind_of(self.interval).guarantee]
+        said = [f"{self.confidence:.4g} confidence", self.kind.guarantee]
         alike = list(dict.fromkeys(asked.attribute.name for asked in self.asked if asked.known_shares is not None))
         others = any(asked.whoever_answers for asked in self.asked)
         if alike:
@@ -245,7 +273,7 @@ class Estimate:
             "study": self.study,
             "confidence": self.confidence,
             "interval": self.interval,
-            "about": any_kind_of(self.interval).about,
+            "about": self.kind.about,
             "guarantee": self.guarantee,
             "tolerance": self.tolerance,
             "questions": [question.to_dict() for question in self.questions],

@@ -51,7 +51,8 @@ class Guard:
         """Answer a study, or repeat the answer that it got; the two functions run code of the app.
 
         Guarantee: exact; whatever the functions return or raise, there is an answer if there would be one for anybody,
-        and it is epsilon-differentially private for the study's exact epsilon.
+        and it is epsilon-differentially private for the study's exact epsilon.  They must end, before the study closes:
+        how long an app's code takes is not held back.
         """
         try:
             make_folder(self.ledger)

@@ -12,7 +12,8 @@ from flwr.app import Context, Error, Message
 
 from fairgauge.channel import Channel
 from fairgauge.client import Answer, Limits
-from fairgauge.client.asking import ask_agent
+from fairgauge.client.agent_client import ask_agent
+from fairgauge.client.entries import is_mapping
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
@@ -81,7 +82,7 @@ def private_metrics(
 
     Guarantee: exact; whatever the evaluation returns or raises, the content of the reply but for plain metrics is
     epsilon-differentially private for the study's exact epsilon, and whether there is an answer depends on study and
-    settings alone.
+    settings alone, if the evaluation ends and the study is open by then: the server sees how long it took.
 
     Args:
         study: A file, an address, the document itself, or a loaded study.  Nothing is read before it is needed.
@@ -154,16 +155,20 @@ def _log_once(digest: str, path: Path) -> None:
 
 
 def _groups(group: Any, context: Context) -> dict[str, Any]:
-    named = group(context) if callable(group) else group
-    return {attribute: _own(setting, context) for attribute, setting in named.items()}
+    named = _own(group, context)
+    return {attribute: _own(setting, context) for attribute, setting in named.items()} if is_mapping(named) else {}
 
 
 def _own(setting: Any, context: Context) -> Any:
-    """Return a group that may be missing, such as from a node's configuration that does not have it."""
+    """Return a group that may be missing, such as from a node's configuration that does not have it.
+
+    That it is missing is in no log of anybody's node: whoever may fetch the log would know it.
+    """
     try:
         return _setting(setting, context)
     except CannotAnswer as problem:
-        _logger.warning("%s; the group counts as missing", problem)
+        if _is_simulated():
+            _logger.warning("%s; the group counts as missing", problem)
     return None
 
 

@@ -16,7 +16,7 @@ from nvflare.private.privacy_manager import PrivacyService
 
 from fairgauge.channel import Channel
 from fairgauge.client import Answer, load_study
-from fairgauge.client.asking import ask_agent
+from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput

@@ -7,20 +7,22 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.crowd_plan import plan_in_crowd, read_aim
+from fairgauge.planning.crowd_plan import check_crowd, plan_in_crowd, read_aim
+from fairgauge.planning.draft import Draft
 from fairgauge.planning.input import Metrics, ask
 from fairgauge.planning.noisy_counts import ask_counts
 from fairgauge.planning.plans import Plans, plan_questions
+from fairgauge.planning.table_draft import new
 from fairgauge.planning.table_pairing import designed
-from fairgauge.study import Attribute, Number, Question, Study
+from fairgauge.study import Attribute, Metric, Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 
 _SITES = "must be given with outcome: devices hold one person each"
 
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
-    metric: Metrics | None,
-    attribute: Attribute,
+    metric: Any,
+    attribute: Attribute | None = None,
     *,
     clients: Number | None = None,
     epsilon: Number | None = None,
@@ -38,6 +40,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     local_limit: Number | None = None,
     designs: Sequence[str] | None = None,
     weights: Mapping[str, Number] | None = None,
+    symbols: int | None = None,
     outcome: str | None = None,
     records: int = 1,
     people: Number | None = None,
@@ -55,6 +58,8 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
 
     Args:
         metric: What is measured; several metrics are planned as the questions of one study, which share its answers.
+            Or, without an attribute, somebody's own table, as :func:`fairgauge.new` takes it, which says the rest:
+            ``plan(people, clients=200_000)``.  Epsilon is 1 then, unless it is given or looked for.
         attribute: How people are grouped, with their shares of the population, and how often they answer.
         clients: How many will answer.
         epsilon: The privacy loss of one answer.
@@ -69,10 +74,12 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         detect: A gap whose chance of being noticed shall be given too.
         crowd_epsilon: Instead of epsilon and error: what one release of all answers may cost a person towards those who
             see only its counts.  Local epsilon and secret draws that keep it are found; see ``Plan.release``.
+            ``"auto"`` with an error: the least that reaches it.
         delta: The crowd's delta; the smaller of 1e-8 and a tenth of one in the number of clients unless given.
         local_limit: The most epsilon that one answer may cost; 4 unless given, as on devices.
         designs: Which designs to compare; all that serve unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.  Clients are the sites, and errors are about the people that they see.
         records: For sites: how many records of one person count at most.
@@ -97,6 +104,54 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     >>> round(hospitals["accuracy"].rows[0].error, 3)
     0.025
     """
+    if attribute is None:
+        drafted, attribute = _drafted(metric)
+        metric, expect = list(drafted.metrics), expect or drafted.expect
+        if epsilon is None and crowd_epsilon is None and (clients is None or error is None):
+            epsilon = drafted.epsilon
+    if outcome is not None:
+        _refuse(
+            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
+            abstaining=abstaining, designs=designs, weights=weights, symbols=symbols, crowd_epsilon=crowd_epsilon,
+            delta=delta, local_limit=local_limit,
+        )  # fmt: skip
+        questions: Sequence[Question] = ask_counts(
+            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
+            spread=spread,
+        )  # fmt: skip
+    else:
+        _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
+        questions = ask(
+            metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
+            weights=weights, symbols=symbols,
+        )  # fmt: skip
+    return plan_asked(
+        questions, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval,
+        detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, designs=designs,
+        progress=progress,
+    )  # fmt: skip
+
+
+def plan_asked(  # noqa: PLR0913 - what a plan takes
+    questions: Sequence[Question],
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Plan questions that are asked already; the arguments are those of :func:`plan`.
+
+    Raises:
+        InvalidInput: If not exactly two of clients, epsilon and error are given, or one is out of range.
+    """
     asked: dict[str, Any] = {
         "clients": None if clients is None else as_count("clients", clients),
         "epsilon": None if epsilon is None else as_epsilon(epsilon),
@@ -105,30 +160,12 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         "interval": interval,
         "detect": None if detect is None else as_number("detect", detect),
     }
-    crowd = {"delta": delta, "local_limit": local_limit}
-    if outcome is not None:
-        _refuse(
-            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
-            abstaining=abstaining, detect=detect, designs=designs, weights=weights, crowd_epsilon=crowd_epsilon,
-            **crowd,
-        )  # fmt: skip
-        sites = ask_counts(
-            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
-            spread=spread,
-        )  # fmt: skip
-        return plan_questions(sites, **asked, progress=progress)
-    _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
-    questions = ask(
-        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights,
-    )  # fmt: skip
-    aim = read_aim(clients, crowd_epsilon, crowd)
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
     if aim is None:
         return plan_questions(questions, **asked, designs=designs, progress=progress)
     if len(questions) > 1:
         raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
-    if epsilon is not None or error is not None:
-        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes the place of epsilon and error: leave them out")
+    check_crowd("crowd_epsilon", crowd_epsilon, epsilon=epsilon, error=error)
     return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)
 
 
@@ -145,6 +182,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     abstaining: Number | None = None,
     clients: Number | None = None,
     weights: Mapping[str, Number] | None = None,
+    symbols: int | None = None,
     outcome: str | None = None,
     records: int = 1,
     person: str | None = None,
@@ -169,6 +207,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         clients: How many will answer.  For a gap whose shares are estimated it decides which design has the narrowest
             interval; 10,000 unless given.
         weights: How much metrics matter beside each other, by name, where several are asked for; each 1 unless given.
+        symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.
         records: For sites: how many records of one person count at most.
@@ -191,17 +230,25 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     if outcome is not None:
         _refuse(
             "must not be given with outcome, where sites count", target=target, expect=expect, spread=spread,
-            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights,
+            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights, symbols=symbols,
         )  # fmt: skip
         sites = ask_counts(metric, attribute, outcome, records=records, person=person)
         return designed(sites, as_epsilon(epsilon), design=design)
     _refuse(_SITES, records=None if records == 1 else records, person=person)
     questions = ask(
         metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights,
+        weights=weights, symbols=symbols,
     )  # fmt: skip
     count = None if clients is None else as_count("clients", clients)
     return designed(questions, as_epsilon(epsilon), design=design, clients=count)
+
+
+def _drafted(table: Any) -> tuple[Draft, Attribute]:
+    """Draft a study from somebody's own table."""
+    found = None if table is None or isinstance(table, Metric | list | tuple) else new(table)
+    if found is None or found.attribute is None:
+        raise InvalidInput("attribute", "nothing", "must be given beside a metric: how people are grouped")
+    return found, found.attribute
 
 
 def _refuse(rule: str, **given: object) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.lazy import above
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.plans import TOGETHER, metric_names, share_sentence
 from fairgauge.planning.rows import PlanPart, Reading, planned_parts
@@ -79,6 +80,10 @@ class Choices:
     def good(self) -> float:
         """An error that is small enough for most questions, in the metric's units."""
         return 2 * GOOD * self.metric.scale
+
+    def missed_at(self, epsilon: float) -> bool:
+        """Tell whether an epsilon gives no good error."""
+        return any(row.error > self.good for row in self.rows if row.epsilon == epsilon)
 
     @property
     def recommended(self) -> float | None:
@@ -309,6 +314,9 @@ class EpsilonChoices:
 
     each: tuple[Choices, ...]
     shared: tuple[float, ...] = ()
+
+    _repr_html_ = above("fairgauge.reports.notebook", "choices_html")
+    to_frame = above("fairgauge.reports.frames", "choices_frame")
 
     @property
     def rows(self) -> list[tuple[Choice, ...]]:

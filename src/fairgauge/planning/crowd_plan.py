@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cache
 from typing import Any
 
@@ -12,9 +12,9 @@ from fairgauge.client.limits import STUDY_LIMIT
 from fairgauge.crowd import Crowd, default_delta, promised
 from fairgauge.crowd.draws import MOST_FOR_ONE_BATCH
 from fairgauge.crowd.promise import crowd_of_channels
-from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
+from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.kinds import check_confidence, kind_of
 from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import planned_width
@@ -24,9 +24,11 @@ from fairgauge.targets.target import Goal
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
+_ROUND_UP = Context(prec=3, rounding=ROUND_CEILING)
 # Parts of the local limit that are tried, by the normal interval.
 _TRIED = tuple(map(Decimal, ("1", "0.7", "0.5", "0.35", "0.25")))
 _ALPHA = 0.05
+_LEAST_TO_HALVE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ def read_aim(
     if clients is None:
         raise InvalidInput(wanted, epsilon, f"needs {mark}clients: how many will answer")
     read = {name: read_decimal(name, str(typed)) for name, typed in given.items()}
+    # auto: the least that reaches an error, which least_aim finds.
+    epsilon = LEAST_EPSILON if epsilon == AUTO else epsilon
     batch, limit = as_count("crowd", clients), f"local{dash}limit"
     return CrowdAim(
         read_decimal(wanted, str(epsilon)),
@@ -88,6 +92,22 @@ def read_aim(
         read.get("delta", default_delta(batch)),
         read.get(limit, STUDY_LIMIT),
     )
+
+
+def check_crowd(name: str, typed: Number | None, **given: Any) -> None:
+    """Refuse an epsilon or an error beside a crowd epsilon, but for an error whose least crowd epsilon is asked for.
+
+    Raises:
+        InvalidInput: If one is given, or is missing.
+    """
+    if typed == AUTO:
+        if given["error"] is None or given["epsilon"] is not None:
+            raise InvalidInput(name, typed, "needs clients and an error, whose least crowd epsilon is found, alone")
+    elif given["epsilon"] is not None or given["error"] is not None:
+        rule = (
+            f"takes the place of epsilon and error: leave them out, or say {AUTO} for the least that reaches an error"
+        )
+        raise InvalidInput(name, typed, rule)
 
 
 def least_draws(channels: Sequence[Channel], aim: CrowdAim) -> Crowd:
@@ -117,6 +137,65 @@ def least_draws(channels: Sequence[Channel], aim: CrowdAim) -> Crowd:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return crowd_at(high)
+
+
+def least_aim(
+    question: Question, aim: CrowdAim, asked: Mapping[str, Any], *, progress: Callable[[str], object] = str
+) -> CrowdAim:
+    """Return the aim with the least crowd epsilon, rounded up to three digits, at which so many clients reach an error.
+
+    At the most that one answer may cost, each design affords some secret draws before its interval is too wide; the
+    more it affords, the less counts cost a person.
+
+    Args:
+        question: What is asked.
+        aim: Clients, delta and local limit; its epsilon does not count.
+        asked: The ``error`` to reach, in the metric's units, and ``interval`` and ``confidence``.
+        progress: Called with the name of each design before it is worked out.
+
+    Raises:
+        Impossible: If no design reaches it in the crowd.
+    """
+    goal, kind, error = Goal.of(question), kind_of(asked["interval"]), float(asked["error"])
+    alpha, widths, found = check_confidence(asked["confidence"]), list[float](), list[Decimal]()
+    for design in designs_for(goal):
+        progress(design)
+        by = goal.by(design)
+        _, channel = make_channel(by, aim.local_limit, design=design)
+
+        def width(draws: float, by: Goal = by, channel: Channel = channel) -> float:
+            drawn = draws / aim.clients
+            return question.metric.scale * planned_width(by, channel, aim.clients, kind, alpha, drawn=drawn)
+
+        widths.append(width(1))
+        if (draws := _most_draws(width, aim.clients, error)) is not None:
+            found.append(crowd_of_channels([channel], draws, delta=aim.delta).epsilon)
+    if not found:
+        rule = "allow a larger --error, or add --expect or --confidence 0.95"
+        raise Impossible(
+            f"no crowd epsilon reaches ±{error:.4g} with {aim.clients:,} clients: ±{min(widths):.4g} is the least at a "
+            f"local epsilon of {aim.local_limit}; {rule}"
+        )
+    return replace(aim, epsilon=max(LEAST_EPSILON, _ROUND_UP.plus(min(found))))
+
+
+def _most_draws(width: Callable[[float], float], clients: int, error: float) -> int | None:
+    """Return about the most draws within an error; None if not even one is.
+
+    The square of a width grows with the draws, nearly in a straight line: some steps along it, and back where the last
+    one went too far.
+    """
+    low, high = 1.0, min(max(10.0, 0.05 * clients), float(MOST_FOR_ONE_BATCH))
+    least = width(low)
+    if least > error:
+        return None
+    for _ in range(4):
+        grown = width(high) ** 2 - least**2
+        reach = math.inf if grown <= 0 else low + (high - low) * (error**2 - least**2) / grown
+        high = min(max(reach, low), float(MOST_FOR_ONE_BATCH))
+    while high > low and width(math.floor(high)) > error:
+        high = max(low, 0.98 * high)
+    return math.floor(high)
 
 
 def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
@@ -179,10 +258,13 @@ def plan_in_crowd(
     Args:
         question: What is asked.
         aim: What is to be kept.
-        asked: What else a plan takes, such as ``clients`` and ``interval``.
+        asked: What else a plan takes, such as ``clients`` and ``interval``.  With an ``error`` the least crowd epsilon
+            that reaches it takes the place of the aim's.
         designs: Which designs to compare; all that serve the goal unless given.
         progress: Called with the name of each design before it is worked out.
     """
+    if asked.get("error") is not None:
+        return _plan_least(question, aim, asked, designs=designs, progress=progress)
     rows: list[PlanRow] = []
     plan, crowd, goal = None, None, Goal.of(question)
     for design in designs or designs_for(goal):
@@ -199,4 +281,28 @@ def plan_in_crowd(
         "delta": float(crowd.delta),
         "local_limit": float(aim.local_limit),
     }
-    return Plans((question.metric.name,), (replace(plan, rows=tuple(rows), crowd=terms),))
+    found = replace(plan, rows=tuple(rows), crowd=terms)
+    return Plans((question.metric.name,), (replace(found, crowd=terms | _with_half(found, question, asked)),))
+
+
+def _with_half(plan: Plan, question: Question, asked: Mapping[str, Any]) -> dict[str, float]:
+    """Return the best design's error if half of those who are planned with answer: the draws stay as many."""
+    if plan.best is None or plan.crowd is None or plan.crowd["batch"] < _LEAST_TO_HALVE:
+        return {}
+    best, clients = plan.row(plan.best), int(plan.crowd["batch"]) // 2
+    told = {"epsilon": Decimal(repr(best.epsilon)), "designs": [best.design], "clients": clients}
+    (row,) = plan_questions([question], **{**asked, **told, "drawn": (best.draws or 0) / clients})[0].rows
+    return {} if row.error is None else {"error_with_half": row.error}
+
+
+def _plan_least(question: Question, aim: CrowdAim, asked: Mapping[str, Any], **more: Any) -> Plans:
+    """Return the plan with the least crowd epsilon that reaches an error."""
+    aim = least_aim(question, aim, asked, progress=more["progress"])
+    rest, error = {**asked, "error": None}, float(asked["error"])
+    while True:
+        plans = plan_in_crowd(question, aim, rest, **more)
+        found = plans[0].row(str(plans[0].best)).error
+        # Local epsilons are chosen by a quicker interval: where that is a hair too wide, counts may cost a hair more.
+        if found is None or found <= error or aim.epsilon > aim.local_limit:
+            return plans
+        aim = replace(aim, epsilon=_ROUND_UP.multiply(aim.epsilon, Decimal("1.02")))

@@ -13,13 +13,14 @@ from decimal import Decimal
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.lazy import above
 from fairgauge.planning.attribute_input import CELLS, MARGINS, read_comparisons, read_shares
 from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
-from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Study
+from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Stratum, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.checks import at, named
 from fairgauge.study.numbers import Number, as_count, as_epsilon, exact, plain, read_decimal
@@ -30,8 +31,26 @@ if TYPE_CHECKING:
 
 _TERMS = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim", "admission",
-    "gateway", "epoch", "hourly", "order", "model", "issuer",
+    "gateway", "epoch", "hourly", "order", "model", "stratum", "issuer",
 )  # fmt: skip
+
+
+class _Own(NamedTuple):
+    """What only devices, or only sites, heed: fields of the draft, and of its table ``plan``."""
+
+    fields: tuple[str, ...]
+    plan: tuple[str, ...]
+
+
+_DEVICES = _Own(
+    ("target", "design", "symbols", "abstain", "abstaining"),
+    ("clients", "detect", "crowd_epsilon", "delta", "local_limit"),
+)
+# What a plan says of sites and of the people that they hold.
+ABOUT_SITES = ("sites", "people", "right", "positives")
+_SITES = _Own(("records", "person"), ABOUT_SITES)
+_NOT_SITES = "must not be given with outcome: sites count everyone they hold"
+_NOT_DEVICES = "must be given with outcome: devices hold one person each"
 _PLAIN = ("title", "target", "design", "abstaining", "symbols", "outcome", "records", "person")
 
 
@@ -144,15 +163,29 @@ class Draft:
         from fairgauge.planning.noisy_counts import ask_counts
 
         attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
+        self.check_heeded()
         if self.outcome is not None:
-            for name in ("target", "design", "symbols", "abstain", "abstaining"):
-                if (stated := getattr(self, name)) is not None:
-                    raise InvalidInput(name, stated, "must not be given with outcome: sites count everyone they hold")
             known: Any = {"records": 1 if self.records is None else self.records, "person": self.person}
             return ask_counts(list(self.metrics), attribute, self.outcome, **known, **people)
         if self.abstain is False and self.abstaining is not None:
             raise InvalidInput("abstaining", self.abstaining, "must not be given where nobody may abstain")
         return ask(list(self.metrics), attribute, **self.known())
+
+    def check_heeded(self) -> None:
+        """Refuse what would change nothing: of sites where devices answer, and of devices where sites do.
+
+        Raises:
+            InvalidInput: If there is such a field; the error names it.
+        """
+        foreign, rule = (_SITES, _NOT_DEVICES) if self.outcome is None else (_DEVICES, _NOT_SITES)
+        for name in foreign.fields:
+            if (stated := getattr(self, name)) is not None:
+                raise InvalidInput(name, stated, rule)
+        for name in foreign.plan:
+            if name in self.plan:
+                raise InvalidInput(f"plan.{name}", self.plan[name], rule)
+        if self.outcome is not None and self.weights:
+            raise InvalidInput("weight", ", ".join(self.weights), rule)
 
     def known(self) -> dict[str, Any]:
         """Return what is known of all questions beside metric and attribute."""
@@ -184,29 +217,39 @@ class Draft:
         epsilon = self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer")
         return make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
 
+    _repr_html_ = above("fairgauge.reports.notebook", "draft_html")
+
     def plans(self, **asked: Any) -> "Plans":
         """Plan the study: two of clients, epsilon and error, as :func:`fairgauge.plan` takes them, give the third.
 
         What is not given here is what the draft says.
         """
-        from fairgauge.planning.api import plan
+        from fairgauge.designs import AUTO
+        from fairgauge.planning.api import plan_asked
 
-        stated = {name: value for name, value in self.plan.items() if name not in ("sites", "right")}
-        clients = self.clients if self.outcome is None else self.plan.get("sites")
-        given = {"epsilon": self.epsilon} | stated | {"clients": clients} | asked
+        if self.design not in (None, AUTO):
+            asked = {"designs": [self.design]} | asked
+        stated = {name: value for name, value in self.plan.items() if name not in ABOUT_SITES}
+        given = {"epsilon": self.epsilon} | stated | {"clients": self.clients} | asked
         if given["clients"] is not None and given.get("error") is not None and "epsilon" not in asked:
             del given["epsilon"]
-        attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
-        known = {name: value for name, value in self.known().items() if name != "symbols"}
-        if self.outcome is not None:
-            known = {"expect": self.plan.get("right", known["expect"]), "spread": known["spread"]}
-            known |= {"outcome": self.outcome, "records": 1 if self.records is None else self.records}
-        return plan(list(self.metrics), attribute, **known, **given)
+        return plan_asked(self.questions(**self.people()), **given)
+
+    def people(self) -> dict[str, Any]:
+        """Return what a plan reckons with of the people that sites hold; nothing for devices."""
+        if self.outcome is None:
+            return {}
+        if "people" not in self.plan:
+            raise InvalidInput("people", "nothing", "must be given in a plan for sites: how many each of them holds")
+        stated: dict[str, Any] = {name: self.plan.get(name) for name in ("people", "positives")}
+        if "right" in self.plan and self.metrics:
+            raise InvalidInput("plan.right", self.plan["right"], "must be given where the outcome is confusion")
+        return stated | {"expect": self.plan.get("right", self.expect or None), "spread": self.spread or None}
 
     @property
     def clients(self) -> int | None:
-        """How many will answer: as the plan says, or as many as are planned."""
-        stated = self.plan.get("clients", self.terms.get("planned"))
+        """How many will answer, devices or sites: as the plan says, or as many as are planned."""
+        stated = self.plan.get("clients" if self.outcome is None else "sites", self.terms.get("planned"))
         return None if stated is None else as_count("clients", stated)
 
     def _given(self, name: str, value: Any, rule: str) -> Any:
@@ -406,6 +449,8 @@ def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = _moment(value)
         elif name == "model":
             found[name] = _of_table(name, value, Model)
+        elif name == "stratum":
+            found[name] = _of_table(name, value, Stratum)
         elif name == "issuer":
             found[name] = _of_table(name, value, Issuer)
         else:
@@ -478,8 +523,10 @@ def _labels(given: object, attribute: Attribute | None) -> dict[str, str]:
         if attribute is not None and meant != "" and meant not in attribute.groups:
             rule = f'must be one of {", ".join(attribute.groups)}, or "" for what counts as missing'
             raise BadStudy(str(label), named(meant), rule)
-        if attribute is None and (label == EVERY_OTHER or (meant != "" and exact(meant) is None)):
-            raise BadStudy(str(label), named(meant), 'must be a number, or "" for what counts as missing')
+        other = label == EVERY_OTHER  # a metric's other texts can only be missing: one number for all would be made up
+        if attribute is None and meant != "" and (other or exact(meant) is None):
+            rule = 'must be "": every other text is missing' if other else 'must be a number, or "" for what is missing'
+            raise BadStudy(str(label), named(meant), rule)
     return {
         str(label): meant if isinstance(meant, str) else plain(read_decimal("", str(meant)))
         for label, meant in given.items()

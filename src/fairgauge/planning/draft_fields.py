@@ -35,6 +35,7 @@ _TOP = (
     ("operator", '"Example Clinic"', "Who asks, for people and for the report."),
     ("contact", '"ada@example.org"', "Whom people can ask."),
     ("model", '"fall-detector@3.1"', "The model that the study is about, and its version."),
+    ("stratum", '{ of = "region", name = "north", share = 0.4 }', "The part of the people that is asked, by a label that everyone may know, and its share of all; each part has a study of its own."),
     ("planned", "200000", "How many answers are planned; plans and the choice of a design reckon with them."),
     ("aim", "0.02", "The error to reach, as a part of the metric's range."),
     ("opens", "2027-01-01T00:00:00Z", "When it opens."),
@@ -89,7 +90,7 @@ _PLAN = (
 )  # fmt: skip
 _TABLE = (
     ("columns", '{ sex = "gender" }', "The column of each attribute and metric whose name it has not itself."),
-    ("labels", '{ sex = { F = "female", M = "male" } }', 'What labels mean: a group, "" for missing, and "*" for every label that is not listed; for a metric, the number that a text stands for.'),
+    ("labels", '{ sex = { F = "female", M = "male" } }', 'What labels mean: a group, "" for missing, and "*" for every label that is not listed; for a metric, the number that a text stands for, and "*" for every text that is no number.'),
     ("missing", '"leave out"', 'What becomes of people who lack a group or a value: "leave out", or "abstain" where the study lets them.'),
     ("count", '"n"', "The column that says how many people a row stands for; count if there is one, else each row is one person."),
 )  # fmt: skip
@@ -104,7 +105,12 @@ _PARTS = {
 
 FIELDS = tuple(Field(place, *row) for place, rows in _PARTS.items() for row in rows)
 # Tables with fields that documents have, too, and tables themselves.
-_WITHIN = {"": ("metrics", "attribute", "plan", "table"), "model": ("name", "version"), "issuer": ("name", "key")}
+_WITHIN = {
+    "": ("metrics", "attribute", "plan", "table"),
+    "model": ("name", "version"),
+    "stratum": ("of", "name", "share"),
+    "issuer": ("name", "key"),
+}
 
 
 def names_under(place: str) -> list[str]:

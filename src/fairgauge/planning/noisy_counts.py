@@ -15,7 +15,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, check_confidence
+from fairgauge.estimation.kinds import DEFAULT, check_confidence
 from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import metrics_of, rate_of
 from fairgauge.estimation.sites.reading import noise_of
@@ -251,18 +251,18 @@ def _(  # noqa: PLR0913 - what a plan takes, of which noisy counts use a part
     designs: Any = None,
     progress: Callable[[str], object] = str,
 ) -> Plans:
-    if interval not in (DEFAULT, SITE_DEFAULT):
-        raise InvalidInput("interval", interval, f"must be {SITE_DEFAULT} in a plan for sites: the people they see")
+    if interval != DEFAULT:
+        raise InvalidInput("interval", interval, f"must be {DEFAULT} in a plan for sites: the people they see")
     for name, given in (("detect", detect), ("designs", designs)):
         if given is not None:
             raise InvalidInput(name, given, "must not be given in a plan for sites")
     given, planned = Given(epsilon, clients, error), _Widths(questions, check_confidence(confidence))
-    names, plans = tuple(metrics_of(questions.mechanism(Decimal(1)))), []
+    names, plans = tuple(question.metric.name for question in questions), []
     for name in names:
         progress(name)
         row = planned.row(name, given)
-        plans.append(Plan(given.missing, confidence, SITE_DEFAULT, "gap", (row,)))
-    return Plans(names, tuple(plans), whom="sites")
+        plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
+    return Plans(names, tuple(plans), whom="sites", at_once=True)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache, partial, singledispatch
+from statistics import NormalDist
 from typing import Any
 
 from fairgauge.channel import Channel
@@ -21,7 +22,6 @@ from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_mea
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, Target
-from fairgauge.study.question import COUNTED
 from fairgauge.targets.target import Goal, assumption, condition
 
 _AS_GOOD = 1.0005
@@ -355,6 +355,11 @@ class _Asked:
             return self.make(epsilon)
         return self.goal, make_channel(self.goal, epsilon, design=self.design)[1]
 
+    def without_privacy(self, clients: float) -> float:
+        """Return a width that no epsilon undercuts: that of drawing people from the population alone."""
+        spread = math.sqrt(self.tables * self.goal.sampling_variance() / clients)
+        return self.metric.scale * NormalDist().inv_cdf(1 - self.alpha / 2) * spread
+
     def error(self, epsilon: Decimal, clients: float) -> float:
         # A device answers one table, picked by its coin: each gets its part of the answers.
         answers = clients / self.tables
@@ -416,6 +421,8 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
 
 
 def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
+    if given.missing == "epsilon" and question.without_privacy(given.clients or 1) > (given.error or 0):
+        return PlanRow(question.design, None, given.clients, given.error, None, None, None)
     epsilon, clients, reached = given.solved(question.error, close=reader_of(question.kind).planned_to)
     if epsilon is None:
         return PlanRow(question.design, None, clients, reached, None, None, None)
@@ -461,11 +468,13 @@ class Plans:
         metrics: What the questions are about, in order.
         plans: The plan of each.
         whom: Who answers: ``clients``, of one person each, or ``sites``.
+        at_once: Whether one answer is about all questions, so that there is nothing to share.
     """
 
     metrics: tuple[str, ...]
     plans: tuple[Plan, ...]
     whom: str = "clients"
+    at_once: bool = False
 
     _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
     plot = above("fairgauge.reports.plots", "plot_plans")
@@ -514,8 +523,7 @@ class Plans:
 
     def _sharing(self) -> Iterator[str]:
         designs = {row.design for plan in self.plans for row in plan.rows}
-        # One table of noisy counts answers all questions at once.
-        if designs != {COUNTED}:
+        if not self.at_once:
             yield share_sentence(len(self.plans), shared=TOGETHER in designs)
 
     def __str__(self) -> str:
@@ -549,19 +557,21 @@ def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
 
     Args:
         questions: What is asked.
-        asked: Two of ``epsilon``, ``clients`` and ``error``, and whatever else a plan takes.
+        asked: Two of ``epsilon``, ``clients`` and ``error``, and whatever else a plan takes.  An error may be given for
+            each metric, by its name.
 
     Raises:
         InvalidInput: If there is none, or two are about one metric; if not exactly two of the three are given, or one
             is out of range.
     """
-    names = metric_names(questions)
+    names, error = metric_names(questions), asked.get("error")
     plans = [
         plan_for(
-            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute, **asked
+            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute,
+            **{**asked, "error": error[question.metric.name] if isinstance(error, Mapping) else error},
         )
         for n, question in enumerate(questions)
-    ]
+    ]  # fmt: skip
     found = Plans(names, tuple(plans))
     return found if asked.get("designs") else _as_designed(questions, found, asked)
 

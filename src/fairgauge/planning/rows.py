@@ -283,13 +283,7 @@ def parts_for(
 def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> list[Parts]:
     """Return the same for a study whose tables are made."""
     alpha = check_confidence(confidence)
-    drawn = drawn_for_each(study)
-    return [_parts_of(question, clients, len(study.tables), alpha, drawn=drawn) for question in study.questions]
-
-
-def drawn_for_each(study: Study) -> float:
-    """Return how many secret draws there are for each answer of a study."""
-    return 0.0 if study.release is None else study.release.draws / study.release.batch
+    return [_parts_of(one, clients, len(study.tables), alpha, drawn=study.drawn_for_each) for one in study.questions]
 
 
 def _parts_of(question: Question, clients: int, tables: int, alpha: float, *, drawn: float = 0.0) -> Parts:

@@ -30,8 +30,8 @@ _MOST_LABELS = 2_000  # labels of a column that are counted one by one
 _SOME = 2**16  # rows at a time
 _IDENTIFIER = {
     "account", "address", "birth", "birthday", "birthdate", "dob", "email", "guid", "iban", "id", "index", "ip", "key",
-    "mail", "mrn", "name", "nhs", "passport", "patient", "phone", "postcode", "ssn", "street", "surname", "tel", "url",
-    "user", "username", "uuid", "zip",
+    "mail", "mrn", "name", "nhs", "nr", "nummer", "passport", "patient", "phone", "plz", "postcode", "ssn",
+    "street", "surname", "tel", "timestamp", "url", "user", "username", "uuid", "zip",
 }  # fmt: skip
 _GROUPS = ("sex", "gender", "race", "ethnicity", "age group", "agegroup", "age", "religion", "disability", "region")
 _METRICS = (
@@ -51,6 +51,9 @@ _METRICS = (
 _SEX = {"f": "female", "female": "female", "w": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
 _SAYS_NOTHING = {"unknown", "not known", "not stated", "prefer not to say", "undisclosed", "missing"}
 _YES = {"yes": "1", "true": "1", "y": "1", "no": "0", "false": "0", "n": "0"}
+# Of a column's entries: nearly all of them.
+_MOSTLY = 0.9
+_FRACTION = re.compile(r"[.,%]")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -68,6 +71,8 @@ class Column:
     high: Decimal | None = None
     total: float = 0.0
     many: bool = False
+    differing: float = 0.0
+    _fractions: bool = False
     labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, entries: Iterable[Any], people: Iterable[int] | None = None) -> None:
@@ -84,6 +89,9 @@ class Column:
             self._add_number(entry, text, times)
             if not self.many:
                 self.labels[text] += times
+        if not self.many:
+            self.differing = len(self.labels) / max(self.known, 1)
+            self._fractions = self._numeric and any(_FRACTION.search(one) for one in self.labels)
         if len(self.labels) > _MOST_LABELS:
             self.labels, self.many = Counter(), True
 
@@ -106,12 +114,12 @@ class Column:
     def names_people(self) -> bool:
         """Whether it looks like a name or an identifier: by its own name, or because nearly everyone has another."""
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name).lower())
-        alone = self.known >= FEW_PEOPLE and not self.many and len(self.labels) > 0.9 * self.known
-        return bool(_IDENTIFIER & set(words)) or (alone and not self._fractions) or (self.many and not self.is_metric)
+        alone = self.known >= FEW_PEOPLE and self.differing > _MOSTLY and not self._fractions
+        return bool(_IDENTIFIER & set(words)) or alone or (self.many and not self.is_metric)
 
     @property
-    def _fractions(self) -> bool:
-        return self.numbers == self.known and any("." in one or "%" in one or "," in one for one in self.labels)
+    def _numeric(self) -> bool:
+        return self.numbers >= _MOSTLY * max(self.known, 1)
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
@@ -141,7 +149,7 @@ class Column:
     def is_group(self) -> bool:
         """Whether it can say which group a person is in."""
         few = 2 <= len(self.groups) <= _MOST_GROUPS
-        measured = self.numbers > 0.9 * self.known and len(self.groups) > 2 and self._fractions
+        measured = len(self.groups) > 2 and self._fractions
         return few and not measured and self.rare <= self.known / 2
 
     @property
@@ -153,8 +161,7 @@ class Column:
     @property
     def is_metric(self) -> bool:
         """Whether it can be measured: numbers, at least two different ones, or yes and no."""
-        numeric = self.numbers >= 0.9 * max(self.known, 1) and self.low != self.high
-        return numeric or self.yes_or_no
+        return (self._numeric and self.low != self.high) or self.yes_or_no
 
     @property
     def range(self) -> tuple[Decimal, Decimal]:
@@ -268,13 +275,12 @@ def draft_text(found: Look, wish: Wish) -> str:
     Raises:
         InvalidInput: If a column is not there, or cannot be what it is asked for.
     """
-    groups = [_as_groups(found.column(name, field="group-column"), wish) for name in wish.groups] or _likeliest(
-        found.groups, "group-column", found, "two groups or more, each of which ten people and one in 200 have"
-    )
+    groups = [_as_groups(found.column(name, field="group-column"), wish) for name in wish.groups]
+    groups = groups or _likeliest(found.groups, "group-column", found, _TWO_GROUPS)
     metrics = [_as_metric(found.column(name, field="metric-column")) for name in wish.metrics]
     if not metrics:
         others = [one for one in found.metrics if one not in groups]
-        metrics = _likeliest(others, "metric-column", found, "numbers, or yes and no")
+        metrics = _likeliest(others, "metric-column", found, _NUMBERS)
     _check_apart(groups, metrics)
     by = " and ".join(one.name for one in groups)
     title = wish.title or f"{' and '.join(one.name for one in metrics)} by {by}"
@@ -315,9 +321,21 @@ def _as_groups(column: Column, wish: Wish) -> Column:
 
 def _as_metric(column: Column) -> Column:
     if not column.is_metric:
-        why = "must have numbers, at least two different ones, or yes and no"
+        why = "must have numbers, at least two different ones, or yes and no, in nine of ten rows that have an entry"
         raise InvalidInput("metric-column", column.name, why)
     return column
+
+
+_TWO_GROUPS = (
+    f"two to {_MOST_GROUPS} labels that {FEW_PEOPLE} people and one in {FEW_OF} have each. A study compares groups: "
+    "name the column, and labels that fewer have: --group-column COLUMN --group LABEL --group LABEL"
+)
+
+
+_NUMBERS = (
+    "two different numbers and looks like no identifier, or yes and no. A study compares what is measured: name the "
+    "column (--metric-column COLUMN)"
+)
 
 
 def _likeliest(found: Sequence[Column], field: str, whole: Look, what: str) -> list[Column]:
@@ -419,14 +437,19 @@ def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish
     ]
     for one in groups:
         found = _groups_of(one, wish)
-        meant = [f"{_key(text)} = {_text(group)}" for group, same in found.items() for text in same if text != group]
+        # A label is read whatever its capitals: the spelling that few have need not be written down.
+        spelled = {(text.casefold(), group): text for group, same in found.items() for text in reversed(same)}
+        told = [(text, group) for (folded, group), text in reversed(spelled.items()) if folded != group.casefold()]
+        meant = [f"{_key(text)} = {_text(group)}" for text, group in told]
         if any(text not in {each for same in found.values() for each in same} for text in one.labels):
             meant.append(f'{_text(EVERY_OTHER)} = ""  # every other label counts as missing')
         if meant:
             lines += ["", f"[table.labels.{_key(one.name)}]", *meant]
     for one in metrics:
-        if one.yes_or_no:
-            meant = [f"{_key(text)} = {_YES[text.casefold()]}" for text in sorted(one.labels)]
+        meant = [f"{_key(text)} = {_YES[text.casefold()]}" for text in sorted(one.labels)] if one.yes_or_no else []
+        if not one.yes_or_no and one.numbers < one.known:
+            meant.append(f'{_text(EVERY_OTHER)} = ""  # every text that is no number counts as missing')
+        if meant:
             lines += ["", f"[table.labels.{_key(one.name)}]", *meant]
     return lines
 

@@ -24,12 +24,19 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.reports.document import render_report
+    from fairgauge.reports.document import Report, render_report, report
     from fairgauge.reports.planning import PlanView, plan_views, study_views
 
-__all__ = ["PlanView", "plan_views", "render_report", "study_views"]
+__all__ = ["PlanView", "Report", "plan_views", "render_report", "report", "study_views"]
 
 __getattr__, __dir__ = lazily(
     __name__,
-    {"PlanView": "planning", "plan_views": "planning", "render_report": "document", "study_views": "planning"},
+    {
+        "PlanView": "planning",
+        "Report": "document",
+        "plan_views": "planning",
+        "render_report": "document",
+        "report": "document",
+        "study_views": "planning",
+    },
 )

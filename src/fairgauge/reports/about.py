@@ -6,7 +6,6 @@ from functools import singledispatch
 
 from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate
-from fairgauge.estimation.kinds import any_kind_of
 from fairgauge.reports.display import display_of
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.sites import site_assumptions
@@ -81,12 +80,12 @@ def _assumed(mechanism: Mechanism, study: Study, estimate: Estimate, particulars
 
 @_assumed.register
 def _(mechanism: NoisyCounts, _: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
-    return site_assumptions(mechanism, any_kind_of(estimate.interval), particulars)
+    return site_assumptions(mechanism, estimate.kind, particulars)
 
 
 @_assumed.register
 def _(_: Channel, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
-    kind = any_kind_of(estimate.interval)
+    kind = estimate.kind
     found = [_about_clients(study, estimate, particulars)]
     found += dict.fromkeys(_about_shares(question) for question in study.questions)
     often = "at one look: whoever looks again and again until it suits needs the kind that holds at every look"

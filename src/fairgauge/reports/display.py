@@ -125,7 +125,7 @@ def _(mechanism: NoisyCounts, study: Study) -> list[tuple[Question, str]]:
 
 @about.register
 def _(_: NoisyCounts, estimate: Estimate) -> str:
-    return Told.of(f"sites.about-{estimate.interval}")
+    return Told.of(f"sites.about-{estimate.kind.text or estimate.interval}")
 
 
 @credited.register

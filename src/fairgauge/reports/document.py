@@ -1,13 +1,18 @@
 """The report: one HTML file with everything in it, for a screen or for paper."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from html import escape
+from os import PathLike
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from fairgauge import __version__
+from fairgauge.canonical import write_file
 from fairgauge.estimation import Estimate
+from fairgauge.estimation import estimate as run
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.crowd import crowd_view
@@ -26,6 +31,37 @@ _MOST_COUNTS = 400
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
     return environment()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of a study: one HTML document that loads nothing; a notebook shows it in a frame of its own."""
+
+    html: str
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a file."""
+        write_file(path, self.html.encode(), field="path")
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width:100%;height:40rem;border:0" sandbox="" title="Report"'
+        return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>'
+
+
+def report(
+    study: Study, tally: Tally, *, estimate: Estimate | None = None, date: str | None = None, asked: int | None = None
+) -> Report:
+    """Make the report of a study, with results, pictures, method and privacy, ready to print.
+
+    Args:
+        study: What was asked.
+        tally: The counts.
+        estimate: What they say, with a confidence or an interval of your own; :func:`fairgauge.estimate` unless given.
+        date: The day that it bears, such as ``"2026-11-15"``; none unless given.
+        asked: How many were asked to answer, if that is known.
+    """
+    found = run(study, tally) if estimate is None else estimate
+    return Report(render_report(study, tally, found, Particulars(date=date, asked=asked)))
 
 
 def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: Particulars | None = None) -> str:

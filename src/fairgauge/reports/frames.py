@@ -7,7 +7,10 @@ from fairgauge.errors import MissingExtra
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairgauge.estimation import Interval
+    from fairgauge.estimation.result import QuestionEstimate
     from fairgauge.planning import Plan, Plans
+    from fairgauge.planning.choose_epsilon import EpsilonChoices
     from fairgauge.study import Study
     from fairgauge.tallies import Tally
 
@@ -41,6 +44,32 @@ def plans_frame(plans: "Plans") -> "pd.DataFrame":
     """Return one row for each design of each metric."""
     named = zip(plans.metrics, plans.plans, strict=True)
     return _frame([{"metric": name, **row.to_dict()} for name, plan in named for row in plan.rows])
+
+
+def question_estimate_frame(found: "QuestionEstimate") -> "pd.DataFrame":
+    """Return one row for each number of a question, as an estimate's own frame has them."""
+    if found.whole is not None:
+        return found.whole.only(found).to_frame()
+    about = {"metric": found.metric, "attribute": found.attribute}
+    return _frame([{**about, "quantity": name, **_numbers(one)} for name, one in found.rows()])
+
+
+def interval_frame(interval: "Interval") -> "pd.DataFrame":
+    """Return one row: the estimate and its interval."""
+    return _frame([_numbers(interval)])
+
+
+def choices_frame(found: "EpsilonChoices") -> "pd.DataFrame":
+    """Return one row for each epsilon of each question."""
+    return _frame([{"metric": each.metric.name, **_flat(row.to_dict())} for each in found.each for row in each.rows])
+
+
+def _numbers(interval: "Interval") -> dict[str, float]:
+    return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "parts"}
 
 
 def tally_frame(tally: "Tally") -> "pd.DataFrame":

@@ -4,6 +4,7 @@ Each function returns a piece of HTML that stands alone: its styles touch nothin
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,13 @@ from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import privacy_views, question_view
 
 if TYPE_CHECKING:
-    from fairgauge.estimation import Estimate
+    from fairgauge.estimation import Estimate, Interval
     from fairgauge.estimation.metric_frame import PrivateMetricFrame
+    from fairgauge.estimation.result import QuestionEstimate
     from fairgauge.planning import Plan, Plans
-    from fairgauge.study import Study
+    from fairgauge.planning.choose_epsilon import EpsilonChoices
+    from fairgauge.planning.draft import Draft
+    from fairgauge.study import Attribute, Metric, Question, Study
     from fairgauge.tallies import Tally
 
 _MOST_BARS = 32
@@ -83,6 +87,78 @@ def estimate_html(estimate: "Estimate") -> str:
     counted = display_of(estimate.asked[0].mechanism).counted if estimate.asked else "answers"
     sure = part_of_hundred(estimate.confidence)
     return _render("estimate", estimate=estimate, questions=shown, counted=counted, confidence=sure)
+
+
+def question_estimate_html(found: "QuestionEstimate") -> str:
+    """Return what was found about one question, as the report has it."""
+    if found.whole is None:
+        rows = [(name, *(f"{x:.4g}" for x in (one.nearest, one.low, one.high))) for name, one in found.rows()]
+        about = f"{found.answers:,} answers"
+        return _rows(f"{found.metric} by {found.attribute}", about, _NUMBERS, rows, found.warnings)
+    return estimate_html(found.whole.only(found))
+
+
+def interval_html(interval: "Interval") -> str:
+    """Return a number with its interval."""
+    shown = interval.shown
+    row = ("", *(f"{x:.4g}" for x in (shown.nearest, shown.low, shown.high)))
+    return _rows("A number and its interval", "", _NUMBERS, [row], ["What it promises, its estimate's guarantee says."])
+
+
+def attribute_html(attribute: "Attribute") -> str:
+    """Return the groups, what is known of their shares, and what is compared."""
+    stated = attribute.shares or [""] * len(attribute.groups)
+    notes = [f"How often they answer: {attribute.answering}."]
+    if attribute.share_source:
+        notes.append(f"Shares from: {attribute.share_source}.")
+    rows = [(group, str(share)) for group, share in zip(attribute.groups, stated, strict=True)]
+    return _rows(attribute.name, attribute.help or "", ("group", "share of the people"), rows, notes)
+
+
+def metric_html(metric: "Metric") -> str:
+    """Return a metric and its range."""
+    return _rows(metric.name, metric.help or "", ("from", "to"), [(str(metric.low), str(metric.high))])
+
+
+def question_html(question: "Question") -> str:
+    """Return what is asked, of whom, and at which cost."""
+    metric, attribute = question.metric, question.attribute
+    rows = [("values", f"from {metric.low} to {metric.high}"), ("groups", ", ".join(attribute.groups))]
+    rows += [("made for", question.target)]
+    if question.expect is not None:
+        rows.append(("expected mean", str(question.expect)))
+    if question.designed:
+        rows += [("design", str(question.design)), ("exact epsilon", f"{float(question.mechanism.epsilon):.4g}")]
+    return _rows(f"{metric.name} by {attribute.name}", "", ("what is asked", ""), rows)
+
+
+def draft_html(draft: "Draft") -> str:
+    """Return what a draft says so far."""
+    rows = [(one.name, f"from {one.low} to {one.high}") for one in draft.metrics]
+    if draft.attribute is not None:
+        rows.append((draft.attribute.name, ", ".join(draft.attribute.groups)))
+    about = "" if draft.epsilon is None else f"epsilon {draft.epsilon}"
+    return _rows(draft.title or "A draft", about, ("what is asked", ""), rows)
+
+
+def choices_html(found: "EpsilonChoices") -> str:
+    """Return what each epsilon gives of every question, and the recommendation."""
+    names = [one.metric.name for one in found.each]
+    rows = [
+        (f"{row[0].epsilon:g}", *(f"±{one.error:.3g}" for one in row), f"{100 * row[0].guess:.1f} %")
+        for row in found.rows
+    ]
+    head = ("epsilon", *(f"error of {name}" for name in names), "guess right")
+    return _rows(f"{found.each[0].clients:,} clients", "", head, rows, found.sentences())
+
+
+_NUMBERS = ("", "estimate", "low", "high")
+
+
+def _rows(title: str, about: str, head: Sequence[str], rows: Sequence[Sequence[str]], notes: Iterable[str] = ()) -> str:
+    # What has no head is words, and stands to the left.
+    shown = {"head": head, "rows": rows, "notes": list(notes), "numbers": bool(head[-1])}
+    return _render("rows", title=title, about=about, **shown)
 
 
 def frame_html(frame: "PrivateMetricFrame") -> str:

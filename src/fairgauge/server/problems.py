@@ -19,6 +19,8 @@ from fairgauge.server.refusals import ComeAgain
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:fairgauge:problem:"
+# What RFC 9458 has a gateway say to an envelope for a key that it has not.
+OTHER_KEY = "https://iana.org/assignments/http-problem-types#ohttp-key"
 
 KINDS: dict[str, tuple[int, str]] = {
     "bad-request": (400, "The request breaks a rule"),

@@ -21,7 +21,7 @@ from fairgauge.channel import Channel
 from fairgauge.crowd import blanket_weights
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
-from fairgauge.simulation.people import read_people
+from fairgauge.simulation.people import Reading, read_people
 from fairgauge.simulation.population import Population
 from fairgauge.simulation.sites import SitePopulation, simulate_sites
 from fairgauge.study import Mechanism, NoisyCounts, Study
@@ -31,7 +31,9 @@ from fairgauge.tallies import Tally
 Law = NDArray[np.float64]
 
 
-def simulate(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> Tally:
+def simulate(
+    study: Study, population: Any, *, clients: int | None = None, seed: Seed = None, reading: Reading | None = None
+) -> Tally:
     """Draw the tally of a study that clients answer who are drawn from a population, as in life.
 
     Who answers is random: groups split about as the population does, not exactly.
@@ -46,6 +48,7 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
         clients: How many answer; as many as the histogram counts, unless told.  In a study of sites: so many sites,
             drawn from those of the population, instead of each once.
         seed: A number or a generator that makes it repeatable.
+        reading: How a frame or a file is read, where columns or labels are not the study's own: a draft's ``table``.
 
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
@@ -64,18 +67,20 @@ def simulate(study: Study, population: Any, *, clients: int | None = None, seed:
     """
     if type(study) is not Study:
         check_arguments(study=(study, Study), population=(population, Population))
-    return _simulate(study.questions[0].mechanism, study, population, clients=clients, seed=seed)
+    if reading is not None and isinstance(population, Population | SitePopulation):
+        raise InvalidInput("reading", reading, "must be given with a frame or a file")
+    return _simulate(study.questions[0].mechanism, study, population, clients=clients, seed=seed, reading=reading)
 
 
 @singledispatch
-def _simulate(mechanism: Mechanism, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+def _simulate(mechanism: Mechanism, study: Study, population: Any, **drawn: Any) -> Tally:
     """Draw a tally, as its mechanism does."""
     raise NotImplementedError
 
 
 @_simulate.register
-def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
-    people = Clients.of(study, _histogram(study, population))
+def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+    people = Clients.of(study, _histogram(study, population, reading))
     total, laws = people.total, Laws(study)
     law = np.zeros(study.symbols)
     for inputs, count in people.kinds:
@@ -123,17 +128,17 @@ def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) 
 
 
 @_simulate.register
-def _(mechanism: NoisyCounts, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+def _(mechanism: NoisyCounts, study: Study, population: Any, *, reading: Reading | None, **drawn: Any) -> Tally:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
     if not isinstance(population, SitePopulation):
-        population = SitePopulation.read(mechanism, population)
-    return simulate_sites(study, population, sites=clients, seed=seed)
+        population = SitePopulation.read(mechanism, population, reading)
+    return simulate_sites(study, population, sites=drawn["clients"], seed=drawn["seed"])
 
 
-def _histogram(study: Study, population: Any) -> Population:
-    return population if isinstance(population, Population) else read_people(study, population).population
+def _histogram(study: Study, population: Any, reading: Reading | None = None) -> Population:
+    return population if isinstance(population, Population) else read_people(study, population, reading).population
 
 
 class Laws:

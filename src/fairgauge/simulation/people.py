@@ -23,6 +23,7 @@ ABSTAIN: Missing = "abstain"
 EVERY_OTHER = "*"
 COUNT = "count"
 _MOST_NAMED = 12
+_MOST_TOLD = 20  # problems of a table that are said one by one
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Reading:
     Args:
         columns: The column of each attribute and metric whose name it has not itself.
         labels: For each attribute what its labels mean: ``{"sex": {"F": "female"}}``; empty text for what counts as
-            missing, and ``"*"`` for every label that is not listed.  For a metric: the number that a text stands for.
+            missing, and ``"*"`` for every label that is not listed.  For a metric: the number that a text stands for;
+            ``"*"`` makes every other text that is no number count as missing.
         missing: ``"leave out"`` people who lack a group or a value, or let them ``"abstain"``.  Unless given they
             abstain where the study lets them, and are refused where it does not.
         count: The column that says how many people a row stands for.  Unless given it is ``count`` if there is one, and
@@ -146,6 +148,12 @@ class _Problems:
         for (column, _), (row, rows, entry, rule) in sorted(self._found.items(), key=lambda item: item[1][0]):
             more = f" ({rows:,} rows)" if rows > 1 else ""
             told.append(InvalidInput(f"row {row}: {column}", entry or "nothing", rule + more))
+        if len(told) > _MOST_TOLD:
+            more = f"{len(told) - _MOST_TOLD:,} more"
+            told = [
+                *told[:_MOST_TOLD],
+                InvalidInput("problems", more, "is it the right column? These are like the last"),
+            ]
         first, *others = told
         raise BadRecords(first.field, first.value, first.rule, *others)
 
@@ -174,9 +182,11 @@ class Asked:
         """Read all rows of a table.
 
         Raises:
-            InvalidInput: If a column is missing.
+            InvalidInput: If a column is missing, or people shall abstain whom the study does not let.
             BadRecords: If rows cannot be used.
         """
+        if self.how.missing == ABSTAIN and not self.may_abstain:
+            raise InvalidInput("missing", ABSTAIN, f'must be "{LEAVE_OUT}": the study lets nobody abstain')
         return _Opened(self, table).people()
 
 
@@ -328,8 +338,14 @@ class _Opened:
             return None
         low, high = Fraction(metric.low), Fraction(metric.high)
         value = number(entry, decimal_comma=self.table.decimal_comma, hundred=high > 1)
+        if value is None and EVERY_OTHER in labels:
+            return None
         if value is None:
-            self.problems.add(self.columns[metric.name], "must be a number, or empty where it is not known", text, at)
+            means = f'[table.labels.{metric.name}] "{EVERY_OTHER}" = ""'
+            rule = (
+                f"must be a number, or empty where it is not known; the study file says that texts are missing: {means}"
+            )
+            self.problems.add(self.columns[metric.name], rule, text, at)
         elif self.asked.whole and value not in (0, 1):
             self.problems.add(self.columns[metric.name], f"{metric.name} must be 0 or 1, or empty", text, at)
         elif not low <= Fraction(value) <= high:

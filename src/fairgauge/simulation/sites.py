@@ -60,7 +60,8 @@ class SitePopulation:
             BadRecords: If rows cannot be used.
         """
         outcome = _BINARY if site.metric is None else (site.metric,)
-        reading = replace(how or Reading(), missing=LEAVE_OUT)
+        reading = how or Reading()
+        reading = replace(reading, missing=reading.missing or LEAVE_OUT)
         asked = Asked([site.attribute], outcome, reading, beside=where, whole=site.metric is None)
         found: dict[str, Counts] = {}
         for cell in asked.read(open_table(given)).population.cells:

@@ -15,7 +15,7 @@ from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target, counted
 from fairgauge.study.rules import MOST_QUESTIONS
-from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
 __all__ = [
     "ANY_VALUES",
@@ -34,6 +34,7 @@ __all__ = [
     "Number",
     "Question",
     "Release",
+    "Stratum",
     "Study",
     "Table",
     "Target",

@@ -22,7 +22,7 @@ from fairgauge.study.metric import Metric
 from fairgauge.study.numbers import Number, decimal_text
 from fairgauge.study.question import Question, answered_together
 from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
-from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.terms import Issuer, Model, Release, Stratum
 from fairgauge.study.wording import Texts, check_translations, spoken
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         operator: str | None
         retention: int | None
         model: Model | None
+        stratum: Stratum | None
         planned: int | None
         aim: Number | None
         admission: str | None
@@ -72,6 +73,7 @@ class Study:
         operator: Who asks.
         retention: For how many days after closing single answers are kept.
         model: The model that the study is about.
+        stratum: The part of the people that is asked, where others are asked in studies of their own.
         planned: How many answers are planned.
         aim: The error that the study aims at, as a part of the metric's range.
         admission: Who may answer: ``open`` to everyone, with ``tickets``, or with ``blind`` tickets.
@@ -95,6 +97,7 @@ class Study:
     operator: str | None = None
     retention: int | None = None
     model: Model | None = None
+    stratum: Stratum | None = None
     planned: int | None = None
     aim: str | None = None
     admission: str | None = None
@@ -214,6 +217,11 @@ class Study:
     def epsilon(self) -> float:
         """The exact privacy loss of an answer: the largest over the tables, since only one is answered."""
         return max(question.mechanism.epsilon for question in self.questions)
+
+    @property
+    def drawn_for_each(self) -> float:
+        """How many secret draws there are for each answer."""
+        return 0.0 if self.release is None else self.release.draws / self.release.batch
 
     @property
     def symbols(self) -> int:

@@ -16,7 +16,7 @@ from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import positive
 from fairgauge.study.question import ANY_VALUES, Question, check_symbols, counted
-from fairgauge.study.terms import Issuer, Model, Release
+from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -38,14 +38,15 @@ Document = dict[str, Any]
 def read(document: Mapping[str, Any]) -> Document:
     """Return the parts of a study."""
     _check_format(document)
-    optional = (*PLAIN, "model", "issuer", "release", "translations")
+    optional = (*PLAIN, "model", "stratum", "issuer", "release", "translations")
     parts = _members(document, ("format", "title", "metrics", "attributes", "tables"), optional)
     metrics = _named(parts, "metrics", _read_metric)
     attributes = _named(parts, "attributes", _read_attribute)
     study: Document = {name: parts.get(name) for name in ("title", *PLAIN)}
     if "aim" in parts:
         check_decimal("aim", parts["aim"])
-    for name, reader in (("model", _read_model), ("issuer", _read_issuer), ("release", _read_release)):
+    objects = ("model", _read_model), ("stratum", _read_stratum), ("issuer", _read_issuer), ("release", _read_release)
+    for name, reader in objects:
         if name in parts:
             with at(name):
                 study[name] = reader(parts[name])
@@ -219,6 +220,12 @@ def _read_model(document: object) -> Model:
     return Model(**_members(document, ("name",), ("version",)))
 
 
+def _read_stratum(document: object) -> Stratum:
+    parts = _members(document, ("of", "name", "share"))
+    check_decimal("share", parts["share"])
+    return Stratum(**parts)
+
+
 def _read_issuer(document: object) -> Issuer:
     return Issuer(**_members(document, ("name", "key")))
 
@@ -239,6 +246,7 @@ def write(study: "Study") -> Document:
         "metrics": [_said(metric, "name", "low", "high", "help") for metric in study.metrics],
         "attributes": [_write_attribute(attribute) for attribute in study.attributes],
         "model": _said(study.model, "name", "version"),
+        "stratum": _said(study.stratum, "of", "name", "share"),
         "issuer": _said(study.issuer, "name", "key"),
         "release": _said(study.release, "batch", "delta", "draws"),
         "tables": [_write_table(table[0].mechanism, table) for table in study.tables],

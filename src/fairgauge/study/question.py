@@ -8,6 +8,7 @@ from typing import Literal
 
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.lazy import above
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_is, check_text, named
 from fairgauge.study.mechanism import Mechanism
@@ -68,6 +69,8 @@ class Question:
     symbols: int | None = None
     axis: int = 0
     beside: tuple["Question", ...] = ()
+
+    _repr_html_ = above("fairgauge.reports.notebook", "question_html")
 
     def __init__(  # noqa: PLR0913, PLR0917 - these are the parts of a question
         self,

@@ -7,7 +7,7 @@ from fairgauge.errors import BadStudy
 from fairgauge.study.checks import check_integer, check_is, check_language, check_moment, check_prose, check_text
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.question import Question, answered_together, counted
-from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, check_key
+from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, Stratum, check_key
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -80,12 +80,25 @@ def check_terms(study: "Study") -> None:
             check_integer(field, getattr(study, field), least=least, most=most)
     if study.aim is not None and not 0 < Fraction(study.aim) < 1:
         raise BadStudy("aim", study.aim, "must be above 0 and below 1")
-    for field, kind in (("model", Model), ("issuer", Issuer), ("release", Release)):
+    for field, kind in (("model", Model), ("stratum", Stratum), ("issuer", Issuer), ("release", Release)):
         if getattr(study, field) is not None:
             check_is(field, getattr(study, field), kind)
     if study.order is not None and study.order != WAVES:
         raise BadStudy("order", study.order, f"must be {WAVES}, or left out")
     _check_admission(study)
+    if study.mechanism.contributors_known:
+        _check_known(study)
+
+
+def _check_known(study: "Study") -> None:
+    """Refuse terms that would be kept by nobody where it is no secret who contributes."""
+    if study.admission not in (None, "tickets"):
+        rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
+        raise BadStudy("admission", study.admission, rule)
+    for field in ("gateway", "epoch", "release"):
+        if getattr(study, field) is not None:
+            rule = "must not be given where sites answer: that a site takes part is not hidden"
+            raise BadStudy(field, "something", rule)
 
 
 def _check_admission(study: "Study") -> None:

@@ -1,11 +1,11 @@
-"""On which terms a study is run: what of it is released, who may answer, and which model it is about."""
+"""On which terms a study is run: what of it is released, who may answer, which model and which people it is about."""
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.errors import BadStudy
-from fairgauge.study.checks import check_integer, check_text
+from fairgauge.study.checks import check_integer, check_name, check_text
 from fairgauge.study.numbers import Number, decimal_text
 
 ADMISSIONS = ("open", "tickets", "blind")
@@ -77,6 +77,30 @@ class Release:
         [0, 4, 10, 19, 20]
         """
         return total - self.draws * max(1, total // (self.batch + self.draws)) if total else 0
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Stratum:
+    """The part of the people whom the study asks, by a label that everyone may know.
+
+    Args:
+        of: What divides people, such as ``region``.
+        name: Which part this is, such as ``north``.
+        share: Its share of all people.
+    """
+
+    of: str
+    name: str
+    share: str
+
+    def __init__(self, of: str, name: str, share: Number) -> None:
+        check_name("of", of)
+        check_name("name", name)
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "share", decimal_text("share", share))
+        if not 0 < Fraction(self.share) < 1:
+            raise BadStudy("share", self.share, "must be above 0 and below 1")
 
 
 def check_key(field: str, value: object) -> None:

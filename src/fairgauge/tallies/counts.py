@@ -6,7 +6,7 @@ from os import PathLike
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client import Answer
-from fairgauge.errors import BadTally, InvalidInput
+from fairgauge.errors import OF_BEFORE, BadTally, InvalidInput
 from fairgauge.lazy import above
 from fairgauge.study import Study
 from fairgauge.study.mechanism import added
@@ -99,6 +99,8 @@ class Tally:
             BadTally: If it breaks the format.
         """
         document = decode(data, error=BadTally)
+        if "counts" in document and "contributors" not in document:
+            raise BadTally("contributors", "nothing", f"must be given: a tally without {OF_BEFORE}")
         names = ("study", "counts", "contributors", *(["products"] if "products" in document else []))
         study, counts, contributors, *products = members(document, *names, error=BadTally)
         if not isinstance(study, str):

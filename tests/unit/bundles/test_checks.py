@@ -264,7 +264,7 @@ def test_a_parquet_file_that_is_cut_or_no_export_is_one_line(bundle: Served):
     with pytest.raises(InvalidInput, match="must have the columns id and symbol"):
         verified(bundle)
     parquet.write_table(pa.table({"id": ["a"], "symbol": [0]}), export)
-    with pytest.raises(InvalidInput, match="ids of 16 bytes, and symbols that are integers"):
+    with pytest.raises(InvalidInput, match="ids of 16 bytes, and integers in the column symbol"):
         verified(bundle)
 
 

@@ -84,7 +84,7 @@ def test_a_missing_extra_exits_with_1(monkeypatch: pytest.MonkeyPatch, fairgauge
 
 def test_an_unknown_command_is_told_the_known_ones(fairgauge: Run):
     done = fairgauge("tickets")
-    assert (done.status, done.err.startswith("fairgauge: command=tickets: must be one of plan, ")) == (2, True)
+    assert (done.status, done.err.startswith("fairgauge: command=tickets: must be one of new, ")) == (2, True)
 
 
 def test_nothing_in_an_error_steers_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -5,6 +5,7 @@ Covers: fairgauge.cli.console, fairgauge.cli.read, fairgauge.cli.show.
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from fairgauge import design
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.study import Attribute, Question, Study
+from fairgauge.study import Attribute, Question, Stratum, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL, sample_channel
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
@@ -82,6 +83,25 @@ def test_a_gap_below_zero_is_lower_and_one_about_zero_is_not_told(fairgauge: Run
     same = expected_tally(asked, people(("female", "0.5", 5000), ("male", "0.5", 5000)))
     words = "The answers do not tell for whom the model's recall is higher: for female it is between"
     assert words in fairgauge("estimate", *write(elsewhere, asked, same)).out
+
+
+def test_strata_are_weighed_with_what_the_number_is_about(fairgauge: Run, elsewhere: Path):
+    files = []
+    for name, mean, count in (("north", "0.82", 70_000), ("south", "0.86", 30_000)):
+        asked = replace(study(tells_all("0.5", "0.5", metric=RECALL)), stratum=Stratum("region", name, "0.5"))
+        tally = expected_tally(asked, people(("female", mean, count // 2), ("male", "0.8", count // 2)))
+        for kind, written in (("study", asked.to_bytes()), ("tally", tally.to_bytes())):
+            files.append(f"{name}-{kind}.json")
+            (elsewhere / files[-1]).write_bytes(written)
+    done = fairgauge("estimate", *files, "--interval", "normal")
+    assert re.search(r"female - male +0\.0400", done.out)
+    assert re.search(r"IF .+ answered equally often: The model's recall is between", done.out)
+    assert (
+        "note This is the gap within each region, weighed by its share of all people (north 0.5, south 0.5)" in done.out
+    )
+    assert "note The design effect of weighing is 1.19" in done.out
+    assert "tally=nothing after south-study.json: must be given with its study" in fairgauge("estimate", *files[:3]).err
+    assert "tolerance=0.1: must not be given where strata" in fairgauge("estimate", *files, "--tolerance", 0.1).err
 
 
 def test_where_no_gap_can_be_told_it_exits_with_1(fairgauge: Run, elsewhere: Path):
@@ -240,7 +260,7 @@ def test_means_that_contradict_the_gap_are_withheld_wherever_they_would_stand(fa
     groups = ("--attribute", "sex", "--group", "female=0.5", "--group", "male=0.5", "--answering", "alike")
     asked = ("--metric", "recall:0:1", "--epsilon", 4, "--expect", 0.89, "--design", "centred")
     assert fairgauge("design", "--title", "T", *groups, *asked, "-o", "study.json").status == 0
-    drawn = ("--population", "people.csv", "--seed", 1, "-o", "tally.json")
+    drawn = ("people.csv", "--seed", 1, "-o", "tally.json")
     assert fairgauge("simulate", "study.json", *drawn).status == 0
     files = (elsewhere / "study.json", elsewhere / "tally.json")
     asked_for, counts = Study.load(files[0]), Tally.load(files[1])

@@ -3,9 +3,11 @@
 Covers: fairgauge.cli.drafts, fairgauge.cli.truth.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from fairgauge.planning.draft import Draft
 from fairgauge.simulation.truth import Truth
@@ -52,11 +54,11 @@ def test_what_is_typed_counts_instead_of_the_file(fairgauge: Run, elsewhere: Pat
     assert (draft.title, str(draft.epsilon), draft.clients) == ("Mine", "2", 50_000)
     (elsewhere / "mine.toml").write_text(QUICK + (elsewhere / "mine.toml").read_text())
     quick = ("mine.toml", "--interval", "normal", "--json")
-    stated = fairgauge("plan", *quick).json["designs"][0]
+    stated = fairgauge("plan", *quick).json["questions"][0]["designs"][0]
     assert (stated["clients"], stated["epsilon"]) == (50_000, 2)
-    typed = fairgauge("plan", *quick, "--epsilon", 1, "--error", 0.1).json["designs"][0]
+    typed = fairgauge("plan", *quick, "--epsilon", 1, "--error", 0.1).json["questions"][0]["designs"][0]
     assert (typed["epsilon"], typed["error"]) == (1, 0.1)
-    assert fairgauge("plan", *quick, "--error", 0.1).json["designs"][0]["epsilon"] == 2
+    assert fairgauge("plan", *quick, "--error", 0.1).json["questions"][0]["designs"][0]["epsilon"] == 2
     fairgauge(
         "design", "mine.toml", "--title", "Ours", "--metric", "fpr:0:2", "--group", "a", "--group", "b", "-o", "s.json"
     )
@@ -79,9 +81,14 @@ def test_at_a_terminal_it_asks_what_nobody_typed(fairgauge: Run, table: str, mon
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     asked: list[str] = []
 
-    def prompt(question: str, **_: object) -> str:
+    slips = {"groups": "gendr", "measured": "recall, fp", "epsilon": "much", "people": "many"}
+
+    def prompt(question: str, value_proc: Callable[[str], str] = str, **_: object) -> str:
         asked.append(question)
-        return ["gender", "recall", "Ours", "2", "3e4"][len(asked) - 1]
+        for slip in (slips[word] for word in slips if word in question):
+            with pytest.raises(typer.BadParameter, match=r"must be"):  # said, and asked again
+                value_proc(slip)
+        return value_proc(["gender", "recall", "Ours", "2", "3e4"][len(asked) - 1])
 
     monkeypatch.setattr("typer.prompt", prompt)
     done = fairgauge("new", table)

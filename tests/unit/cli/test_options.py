@@ -3,8 +3,12 @@
 Covers: fairgauge.cli.modes.
 """
 
+import json
+import tomllib
+from copy import deepcopy
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -15,6 +19,7 @@ from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
 from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure, noisy_counts, plans
+from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.simulation import Cell
 from fairgauge.targets.target import Goal
 from tests.samples import SEX, site_study
@@ -32,10 +37,12 @@ OTHER: dict[str, str] = {
     "person": "a patient", "attribute": "kind", "design": "laplace", "opens": "2027-01-01T00:00:00Z",
     "closes": "2028-01-01T00:00:00Z", "contact": "somebody", "aim": "0.01", "operator": "Example Ltd",
     "purpose": "To know.", "model": "falls@2", "planned": "3e4", "retention": "30", "admission": "open",
-    "budgets": "1:1", "tolerance": "0.3", "population": "others.csv", "seed": "2", "exactly": "",
+    "budgets": "1:1", "tolerance": "0.3", "file": "own.toml", "missing": "abstain", "seed": "2", "exactly": "",
     "answers": "drawn.parquet", "group_column": "other", "value_column": "other_value", "count_column": "many",
     "site_column": "place", "truth_column": "said", "prediction_column": "truth", "engine": "none",
-    "deduplicate": "", "symbol_column": "other", "id_column": "key",
+    "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
+    "asked": "300000", "date": "2027-02-02", "issuer": "issuer.example=MIIB", "gateway": "AQAg", "epoch": "3600",
+    "order": "waves", "signature": "abc", "key": "abc", "strict": "", "record": "record.jsonl", "draws": "500",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}
@@ -69,15 +76,19 @@ MODES = {
 }
 COLUMNS = "--group-column sex --value-column recall --count-column count"
 OUTCOMES = ("confusion", "levels")
+WITH_TALLY = {"devices": "study.json tally.json"} | {n: f"{n}.json {n}-tally.json" for n in OUTCOMES}
 MODES |= {
-    "estimate": {"devices": "study.json tally.json"} | {n: f"{n}.json {n}-tally.json" for n in OUTCOMES},
-    "simulate": {"devices": f"study.json --population people.csv {COLUMNS}"}
-    | {n: f"{n}.json --population people.csv" for n in OUTCOMES},
+    "report": {name: typed for name, typed in WITH_TALLY.items() if name != "confusion"},  # which takes long
+    "verify": WITH_TALLY,
+    "estimate": WITH_TALLY,
+    "simulate": {"devices": f"study.json people.csv {COLUMNS}"} | {n: f"{n}.json people.csv" for n in OUTCOMES},
     "tally": {"devices": "study.json answers.csv"} | {n: f"{n}.json {n}.ndjson" for n in OUTCOMES},
+    "terms": {"devices": "study.json"} | {n: f"{n}.json" for n in OUTCOMES},
 }
 ALWAYS = {
     "plan": "", "design": "--title Recall --epsilon 1 -o made.json", "estimate": "",
-    "simulate": "--seed 1 -o out.json", "tally": "-o out.json",
+    "simulate": "--seed 1 -o out.json", "tally": "-o out.json", "terms": "-o out.json", "verify": "",
+    "report": "-o out.html --date 2027-01-01",
 }  # fmt: skip
 PEOPLE = (
     "sex,other,recall,score,other_value,truth,prediction,said,site,place,count,many\n"
@@ -121,7 +132,7 @@ def write_files(folder: Path) -> None:
         (folder / f"{name}.ndjson").write_bytes(b"\n".join(one.to_bytes() for one in answers))
         (folder / f"{name}-tally.json").write_bytes(Tally.of(studies[name], answers).to_bytes())
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (folder / "others.csv").write_text(PEOPLE.replace(",100,", ",900,"), encoding="utf-8")
+    (folder / "own.toml").write_text('[table]\nmissing = "leave out"\n', encoding="utf-8")
 
 
 def heeding(goal: Goal, epsilon: Decimal) -> Channel:
@@ -172,6 +183,99 @@ def test_an_option_changes_something_or_is_refused_by_its_name(
         refused = done.status == 2 and name.replace("_", "-") in done.err.replace("_", "-")
         # What people see is rounded, and does not name what is compared where there is one gap.
         changed = (done, written) != people or run(*arguments, "--json") != programs
-        if not refused and (done.status != 0 or not changed):
+        found_broken = command == "verify" and done.status == 1
+        if not refused and ((done.status != 0 and not found_broken) or not changed):
             silent.append((name, done.err))
     assert silent == []
+
+
+# ------------------------------------------------------------------------------------- a study's own file
+NORMALLY = {"interval": "normal"}
+DEVICES = {
+    "title": "Recall", "epsilon": 2, "metrics": [{"name": "recall"}],
+    "attribute": {"name": "kind", "groups": ["a", "b", "d"]}, "plan": NORMALLY | {"clients": 20_000},
+}  # fmt: skip
+IN_FILES: dict[str, dict[str, Any]] = {
+    "devices": DEVICES,
+    "an error": DEVICES | {"plan": NORMALLY | {"error": 0.1}},
+    "crowd": DEVICES | {"plan": NORMALLY | {"clients": 1000, "crowd_epsilon": 0.5}},
+    "levels": DEVICES | {"outcome": "levels", "plan": {"sites": 20, "people": 500}},
+    "confusion": {name: value for name, value in DEVICES.items() if name != "metrics"}
+    | {"outcome": "confusion", "plan": {"sites": 20, "people": 500}},
+}
+# Where the page's example is what a mode says, or nothing that three groups can have.
+IN_FILE = {
+    "title": "Another", "epsilon": 0.7, "target": "means", "design": "laplace", "records": 2, "admission": "open",
+    "attribute.name": "other", "attribute.groups": ["a", "c", "e"], "attribute.shares": [0.2, 0.3, 0.5],
+    "attribute.answering": "1.2", "attribute.comparisons": [{"of": "b", "against": "a", "weight": 3}],
+    "metrics.name": "other", "metrics.low": -1, "metrics.high": 2, "metrics.spread": 0.05, "plan.clients": 3000,
+    "plan.crowd_epsilon": 0.4, "plan.confidence": 0.9, "plan.error": 0.07, "plan.interval": "anytime",
+    "plan.local_limit": 1,
+}  # fmt: skip
+
+
+def with_field(mode: dict[str, Any], one: Field) -> dict[str, Any]:
+    """A file that says one field otherwise, or more."""
+    found = deepcopy(mode)
+    place = f"{one.place}.{one.name}" if one.place else one.name
+    value = IN_FILE.get(place, tomllib.loads(f"it = {one.example}")["it"])
+    if place == "outcome" and mode.get("outcome") == value:
+        value = "levels"
+    if one.place == "metrics":
+        found["metrics"][0][one.name] = value
+    elif one.place:
+        found[one.place][one.name] = value
+    else:
+        found[one.name] = value
+    return found
+
+
+def as_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {as_toml(one)}" for name, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    return json.dumps(value, default=str) if isinstance(value, str | bool) else str(value)
+
+
+@pytest.mark.parametrize("mode", list(IN_FILES))
+def test_a_field_of_the_file_changes_something_or_is_refused_by_its_name(fairgauge: Run, elsewhere: Path, mode: str):
+    file, made = elsewhere / "mine.toml", elsewhere / "made.json"
+
+    def run(document: dict[str, Any]) -> tuple[list[Done], bytes]:
+        file.write_text("\n".join(f"{name} = {as_toml(value)}" for name, value in document.items()), encoding="utf-8")
+        made.unlink(missing_ok=True)
+        done = [fairgauge("plan", file, "--json"), fairgauge("design", file, "-o", made)]
+        return done, made.read_bytes() if made.exists() else b""
+
+    usual = run(IN_FILES[mode])
+    assert [done.status for done in usual[0]] == [0, 0], usual[0]
+    silent = []
+    for one in FIELDS:
+        # What is in a table of people is for simulate; what sites count of truth and prediction is no metric.
+        if one.place in ("table", "attribute.cross") or one.name == "cross" or one.place not in ("", *IN_FILES[mode]):
+            continue
+        if mode in ("an error", "crowd") and one.place != "plan":  # the other fields are read as with "devices"
+            continue
+        found = run(with_field(IN_FILES[mode], one))
+        refusals = [done.err for done in found[0] if done.status]
+        if found == usual or not all(one.name in said.replace("-", "_") for said in refusals):
+            silent.append((one.place, one.name, refusals))
+    if mode in ("devices", "an error", "crowd"):  # then the rest of the file is about devices, which is said first
+        silent = [told for told in silent if told[1] != "outcome"]
+    assert silent == []
+
+
+@pytest.mark.parametrize("mode", list(IN_FILES))
+def test_python_plans_a_file_as_the_command_does(fairgauge: Run, elsewhere: Path, mode: str):
+    file = elsewhere / "mine.toml"
+    document = IN_FILES[mode] | ({} if "outcome" in IN_FILES[mode] else {"design": "laplace", "abstaining": 0.2})
+    if mode == "crowd":
+        document = {name: value for name, value in document.items() if name not in ("epsilon", "design")}
+    file.write_text("\n".join(f"{name} = {as_toml(value)}" for name, value in document.items()), encoding="utf-8")
+    typed = fairgauge("plan", file, "--json").json
+    planned = Study.draft(file).plans().to_dict()
+    for told in (typed, planned):
+        for question in told["questions"]:
+            question.pop("answering")
+    assert json.loads(json.dumps(planned)) == typed

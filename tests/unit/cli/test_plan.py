@@ -4,6 +4,7 @@ Covers: fairgauge.cli.crowd_plan.
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_what_is_impossible_exits_with_1_and_best_null(fairgauge: Run):
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", "1e-12")
     assert done.status == 1
     assert "impossible" in done.out
-    assert "No design reaches this error: allow a larger error, or find more clients." in done.out
+    assert "No design reaches this error as it is asked: allow a larger one, or find more clients." in done.out
 
 
 def test_one_design_and_beside_it_what_the_paper_plans(fairgauge: Run):
@@ -83,7 +84,7 @@ def test_one_design_and_beside_it_what_the_paper_plans(fairgauge: Run):
     assert "epsilon 2.46, K·Var 10." in done.out
     done = fairgauge("plan", *asked, "--error", 0.001, "--design", "laplace")
     assert done.status == 1
-    assert "No design reaches this error at an epsilon up to 8:" in done.out
+    assert "No design reaches this error at an epsilon up to 8 as it is asked:" in done.out
     assert "epsilon 178.89, K·Var" in done.out
     done = fairgauge("plan", *GROUPS, "--epsilon", 1, "--error", 0.01, "--design", "randomized-response")
     assert "11,074,964 clients, K·Var 44.3" in done.out
@@ -223,10 +224,15 @@ class TestCrowd:
         assert re.search(r": epsilon 0\.(49\d+|5) at delta 1e-8, the crowd's\. It rests on the collector adding", crowd)
         assert crowd.endswith("before it shows counts, and on nobody publishing symbols.")
         assert "Counts leave when 20,000 answers wait, or when the study closes, however many" in done.out
+        (half,) = re.findall(r"if half of them answer, the error is ±([0-9.]+)\.\n", done.out)
+        (planned,) = re.findall(r"give the gap to ±([0-9.]+) ", done.out)
+        # Sampling and channel grow by the root of 2, and what draws add by 2, since they stay as many.
+        assert 2**0.5 < float(half) / float(planned) < 2
 
     def test_json_and_what_is_typed(self, fairgauge: Run):
         typed = ("--delta", "1e-6", "--local-limit", "1.5")
         (found,) = fairgauge("plan", *self.TERMS, *typed, "--json").json["questions"]
+        assert found["crowd"].pop("error_with_half") > found["designs"][0]["error"]
         assert found["crowd"] == {"epsilon": 0.5, "batch": 10_000, "delta": 1e-6, "local_limit": 1.5}
         assert {row["epsilon"] for row in found["designs"]} == {1.5}
         assert all(0.49 < row["crowd_epsilon"] <= 0.5 < row["draws"] for row in found["designs"])
@@ -256,8 +262,8 @@ class TestCrowd:
             ((*TERMS, "--title", "Falls"), "title=Falls: must be given with --output"),
             ((*GROUPS, "--clients", "9", "-o", "x", "--title", "T"), "output=x: must be given with --crowd-epsilon"),
             ((*TERMS, "--delta", "1e-4"), "delta=0.0001: must be below 1 in 10,000, and better far below"),
-            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
-            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of --epsilon and --error"),
+            ((*TERMS, "--epsilon", "1"), "crowd-epsilon=0.5: takes the place of epsilon and error"),
+            ((*TERMS, "--error", "0.1"), "crowd-epsilon=0.5: takes the place of epsilon and error"),
             ((*GROUPS, "--clients", "9", "--delta", "1e-8"), "delta=1e-8: must be given with --crowd-epsilon"),
             ((*GROUPS, "--clients", "9", "--local-limit", "4"), "local-limit=4: must be given with --crowd-epsilon"),
             ((*GROUPS, "--clients", "9", "--crowd-epsilon", "0"), "crowd-epsilon=0: must be 0.0"),
@@ -273,8 +279,31 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
     lines = done.out.splitlines()
     assert lines[0] == TWO_EQUAL
     assert [line.split()[0] for line in lines[3:9]] == ["0.1", "0.25", "0.5", "1", "2", "4"]
-    assert lines[-2].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
-    assert lines[-1].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
+    assert lines[11].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
+    assert lines[12].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")
+    assert lines[14].startswith("What else could be done for ±0.02 with 200,000 people, at epsilon 1")
+    assert lines[-1].strip() == "fairgauge plan --outcome levels --sites 20 --people 10000 --epsilon 1"
+
+
+def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run):
+    """A goal that is missed: every command line that is proposed runs, and gives the error that stands above it."""
+    done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, "--interval", "normal", "--metric", "hits:0:100")
+    proposed = done.out.partition("What else could be done for ±2 with 8,000 people")[2].splitlines()[1:]
+    assert len(proposed) == 10
+    for said, typed in zip(proposed[::2], proposed[1::2], strict=True):
+        error = float(re.findall(r"±([0-9.]+)", said)[0])
+        plan = fairgauge(*shlex.split(typed)[1:], "--json").json["questions"][0]
+        assert min(row["error"] for row in plan["designs"]) == pytest.approx(error, rel=0.01)
+        assert ("enough" in said) == (error <= 2)
+
+
+def test_which_crowd_epsilon_reaches_an_error(fairgauge: Run):
+    asked = ("--clients", 8000, "--error", 0.025, "--interval", "normal")
+    (found,) = fairgauge("plan", *asked, "--crowd-epsilon", "auto", "--json").json["questions"]
+    assert min(row["error"] for row in found["designs"]) <= 0.025
+    assert 0.1 < found["crowd"]["epsilon"] < 1
+    alone = fairgauge("plan", "--clients", 8000, "--crowd-epsilon", "auto")
+    assert (alone.status, "needs clients and an error" in alone.err) == (2, True)
 
 
 def test_so_few_clients_are_told_that_this_is_no_study(fairgauge: Run):
@@ -337,3 +366,16 @@ def test_shares_that_may_be_off_are_paid_for_and_named(fairgauge: Run):
     )
     better = "Because shares may be off randomized-response is better here: design takes it with --design"
     assert f"{better} randomized-response." in done.out
+
+
+def test_a_plan_says_how_many_share_an_epoch(fairgauge: Run, tmp_path: Path):
+    (tmp_path / "study.toml").write_text(
+        'title = "Epochs"\nepsilon = 1\nepoch = 60\nopens = "2026-11-01T00:00:00Z"\ncloses = "2026-11-15T00:00:00Z"\n'
+        '[[metrics]]\nname = "recall"\nlow = 0\nhigh = 1\n[attribute]\nname = "sex"\ngroups = ["female", "male"]\n'
+        '[plan]\nclients = 3000\ninterval = "normal"\n',
+        encoding="utf-8",
+    )
+    few = fairgauge("plan", "study.toml")
+    assert "86% of answers are alone in theirs: below 20 the moment tells much." in few.err
+    many = fairgauge("plan", "study.toml", "--clients", "1e7")
+    assert "About 496 others share an epoch with an answer." in many.out

@@ -3,12 +3,13 @@
 Covers: fairgauge.cli.terms, fairgauge.cli.issuer, fairgauge.cli.relay
 """
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fairgauge.study import Study
+from fairgauge.study import Release, Study
 from tests.samples import sample_study
 from tests.unit.cli.conftest import Run, refused
 
@@ -98,3 +99,18 @@ def test_how_many_share_an_epoch_is_said(fairgauge: Run, tmp_path: Path, epoch: 
     replace(sample_study(), planned=3000, opens=opens, closes=closes).save(tmp_path / "study.json")
     done = fairgauge("terms", tmp_path / "study.json", "--epoch", epoch, "-o", tmp_path / "out.json")
     assert said in " ".join((done.err if few else done.out).split())
+
+
+def test_counts_in_batches_have_half_of_their_blanket_as_draws_unless_said(fairgauge: Run, tmp_path: Path):
+    study = sample_study()
+    study.save(tmp_path / "study.json")
+    done = fairgauge("terms", "study.json", "--batch", "10000", "-o", "out.json")
+    part = sum(min(column) for column in zip(*study.questions[0].channel.table, strict=True)) / 2**53
+    made = Study.load(tmp_path / "out.json").release
+    assert made == Release(10_000, "0.00000001", math.ceil(part * 5000))
+    assert f"It rests on the collector adding {made.draws:,} secret random answers" in " ".join(done.out.split())
+    typed = ("--batch", "100", "--draws", "7", "--delta", "1e-6")
+    assert fairgauge("terms", "study.json", *typed, "-o", "out.json").status == 0
+    assert Study.load(tmp_path / "out.json").release == Release(100, "0.000001", 7)
+    wrong = fairgauge("terms", "study.json", "--draws", "7", "-o", "out.json")
+    assert (wrong.status, wrong.err) == (2, "fairgauge: draws=7: must be given with --batch\n")

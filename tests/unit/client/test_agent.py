@@ -141,17 +141,40 @@ def test_whatever_the_profile_says_there_is_an_answer_and_it_is_charged(
     assert len(caplog.records) == 1
 
 
-@pytest.mark.parametrize("written", NO_PROFILES.values(), ids=NO_PROFILES)
-def test_what_is_no_profile_is_told_to_its_owner_at_set_up(
-    written: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Where agents would be served, and are not."""
+    found: list[str] = []
+
+    class Service:
+        def __init__(self, _: Any) -> None:
+            self.stop = None
+
+        def run(self) -> None:
+            found.append("here")
+
+    monkeypatch.setattr("fairgauge.client.agent_socket.AgentService", Service)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    return found
+
+
+@pytest.mark.parametrize("written", [*NO_PROFILES.values(), None], ids=[*NO_PROFILES, "gone"])
+def test_what_is_no_profile_is_told_to_its_owner_and_the_agent_starts(
+    written: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[str]
 ) -> None:
+    """Who finds no agent after a restart would know of a person whose profile another program renewed or took away."""
     agent(tmp_path)
-    (tmp_path / "profile.json").write_bytes(written)
+    (tmp_path / "profile.json").unlink()
+    if written is not None:
+        (tmp_path / "profile.json").touch(0o600)
+        (tmp_path / "profile.json").write_bytes(written)
     for way in ([], ["--check"]):
-        assert main([str(tmp_path / "agent.json"), *way]) == 1
+        assert main([str(tmp_path / "agent.json"), *way]) == bool(way)
         said = capsys.readouterr().err
-        assert 'profile.json must be {"group": {...}, "values": {...}}' in said
+        wrong = "cannot be read" if written is None else 'must be {"group": {...}, "values": {...}}'
+        assert f"profile.json {wrong}" in said
         assert "platypus" not in said
+    assert started == ["here"]
 
 
 @pytest.mark.parametrize("number", ["1e300", "-1e300", "9" * 60, "1e-300", "0e500"])
@@ -312,21 +335,10 @@ def test_the_profile_is_held_against_the_settings_once_at_set_up(
     ],
 )
 def test_an_agent_says_at_its_start_what_it_will_answer_and_starts_though_the_profile_does_not_fit(
-    settings: Any, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    settings: Any, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[str]
 ) -> None:
     """One that did not start again, because another program renewed the profile, would tell somebody of it."""
-    started: list[str] = []
-
-    class Service:
-        def __init__(self, _: Any) -> None:
-            self.stop = None
-
-        def run(self) -> None:
-            started.append("here")
-
     agent(tmp_path, {"group": {"sex": "platypus"}, "values": {}}, **settings)
-    monkeypatch.setattr("fairgauge.client.agent_socket.AgentService", Service)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
     assert main([str(tmp_path / "agent.json")]) == 0
     assert started == ["here"]
     said = capsys.readouterr().err

@@ -7,10 +7,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from fairgauge.client import agent_files
-from fairgauge.client.agent import Agent
+from fairgauge.client.agent import Agent, AgentSite
 from fairgauge.client.agent_files import READ, WRITE, allowed, wrong
 from fairgauge.client.agent_settings import AgentSettings
-from fairgauge.client.agent_site import AgentSite
 from fairgauge.errors import CannotAnswer, InvalidInput
 from tests.samples import sample_study
 from tests.unit.client.test_agent_socket import settle
@@ -59,6 +58,33 @@ def test_limits_that_others_could_raise_are_no_limits(mode: int, tmp_path: Path)
         AgentSettings.load(settings)
     tmp_path.chmod(0o1777)  # as /tmp is: nobody can put another file in its place
     AgentSettings.load(settings)
+
+
+@pytest.mark.parametrize("place", ["agent/ledger.sqlite3", "link/ledger.sqlite3", "agent/new/ledger.sqlite3"])
+def test_a_folder_that_others_could_move_is_no_place_for_a_ledger(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who can move the ledger away gets another answer for each time that they do."""
+    (tmp_path / "agent").mkdir(0o700)
+    (tmp_path / "link").symlink_to("agent")
+    ledger = tmp_path / place
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE) is None
+    tmp_path.chmod(0o777)
+    assert "must be closed for writing" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    tmp_path.chmod(0o1777)
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE) is None, "as below /tmp"
+    (tmp_path / "agent").chmod(0o1777)
+    beside = "must be closed for writing" in str(agent_files.trouble(ledger, 0o660, READ | WRITE))
+    assert beside == (place != "agent/new/ledger.sqlite3"), "SQLite would take a journal of theirs for its own"
+    assert agent_files.trouble(ledger, 0o660, WRITE) is None
+    (tmp_path / "agent").chmod(0o700)
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)  # the folders are somebody else's now, or root's
+    problem = agent_files.trouble(ledger, 0o660, READ | WRITE)
+    assert (problem is None) == (tmp_path.stat().st_uid == 0)
+    monkeypatch.setattr(Path, "stat", lambda path: facts(0o700, user=4712, group=0))
+    assert str(agent_files.trouble(ledger, 0o660, READ | WRITE)).startswith("the folder ")
+    assert agent_files.trouble(ledger, 0o660, READ | WRITE, owned=False) is None, "records may be another program's"
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o602])

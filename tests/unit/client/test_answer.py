@@ -17,7 +17,7 @@ from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.client.answer import group_index
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Metric, Study, parse
+from fairgauge.study import Attribute, Metric, Release, Study, parse
 from tests.samples import (
     full_study,
     joint_questions,
@@ -358,3 +358,13 @@ class TestDrafts:
         study = replace(sample_study(), admission="tickets", purpose="To know.", hourly=5, planned=10, aim="0.1")
         assert answer(study, FEMALE, ticket=ID).id == ID
         assert answer(replace(study, admission="open"), FEMALE).study != study.digest
+
+
+def test_in_the_crowd_no_ticket_is_the_id_of_an_answer():
+    """A leaf of the tree is a digest of id and symbol, on an open route: who sent out the id would try all symbols."""
+    crowd = replace(sample_study(), release=Release(100, "0.00000001", 50))
+    ticket, profile = "0123456789abcdef" * 2, {"group": "female", "values": {"recall": "0.5"}}
+    for study in (crowd, replace(crowd, admission="open"), replace(crowd, admission="tickets")):
+        with pytest.raises(CannotAnswer, match="who gave out this ticket could read the answer"):
+            answer(study, profile, ticket=ticket)
+    assert answer(crowd, profile).id != ticket

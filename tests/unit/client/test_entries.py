@@ -8,7 +8,7 @@ import pytest
 
 from fairgauge.client import Ledger, answer
 from fairgauge.client.entries import entry_text
-from fairgauge.client.fitting import misfits
+from fairgauge.client.policy import misfits
 from fairgauge.client.records import records_of
 from fairgauge.client.site import count_records
 from tests.samples import sample_study

@@ -4,6 +4,7 @@ Covers: fairgauge.client.exchange, fairgauge.client.held
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +28,19 @@ TICKET = "0123456789abcdef" * 2
 
 @pytest.fixture
 def issuer():
+    """An issuer that names the study, and to a ticket says what a test has it say."""
     with recorder() as found:
-        found.reply = lambda heard: Reply(body=sign_blinded(SECRET, heard.body[3:]))
+        found.reply = names(lambda heard: Reply(body=sign_blinded(SECRET, heard.body[3:])))
         yield found
+
+
+def names(exchange: Callable[[Heard], Reply], *studies: str) -> Callable[[Heard], Reply]:
+    directory = json.dumps({"studies": studies or [STUDY.digest]}).encode()
+    return lambda heard: Reply(body=directory) if heard.method == "GET" else exchange(heard)
+
+
+def exchanged(issuer: Recorder) -> list[Heard]:
+    return [heard for heard in issuer.heard if heard.method == "POST"]
 
 
 @pytest.fixture
@@ -40,12 +51,12 @@ def ledger(tmp_path: Path) -> Ledger:
 def test_a_ticket_becomes_a_token_that_is_kept(issuer: Recorder, ledger: Ledger):
     token = fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
     check_token(token, read_key(KEY), challenge_of("issuer.example", STUDY.digest))
-    (heard,) = issuer.heard
+    (heard,) = exchanged(issuer)
     assert (heard.method, heard.path, len(heard.body)) == ("POST", "/token-request", 259)
     assert heard.headers["Authorization"] == f"Bearer {TICKET}"
     assert heard.headers["Content-Type"] == "application/private-token-request"
     assert fetch_token(ledger, STUDY, None, issuer=issuer.url) == token
-    assert len(issuer.heard) == 1
+    assert len(exchanged(issuer)) == 1
     assert TICKET.encode() not in ledger.path.read_bytes()
 
 
@@ -53,29 +64,29 @@ def test_the_same_ticket_sends_the_same_request_until_it_is_answered(issuer: Rec
     good = issuer.reply
 
     def reply(heard: Heard) -> Reply:
-        return Reply(503) if len(issuer.heard) < 3 else good(heard)
+        return Reply(503) if len(exchanged(issuer)) < 3 else good(heard)
 
-    issuer.reply = reply
+    issuer.reply = names(reply)
     for _ in range(2):
         with pytest.raises(CannotSend, match="is not ready to exchange the ticket"):
             fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
     fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
-    assert len({heard.body for heard in issuer.heard}) == 1
+    assert len({heard.body for heard in exchanged(issuer)}) == 1
 
 
 def test_another_ticket_begins_anew(issuer: Recorder, ledger: Ledger):
     good = issuer.reply
-    issuer.reply = lambda _heard: Reply(403)
+    issuer.reply = names(lambda _heard: Reply(403))
     with pytest.raises(AnswerRefused, match="does not take the ticket"):
         fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
     issuer.reply = good
     fetch_token(ledger, STUDY, TICKET[::-1], issuer=issuer.url)
-    assert len({heard.body for heard in issuer.heard}) == 2
+    assert len({heard.body for heard in exchanged(issuer)}) == 2
 
 
 def test_an_issuer_with_another_key_is_refused(issuer: Recorder, ledger: Ledger):
     other = PrivateKey(int(RFC9578["p"], 16), 2**1024 - 105, 65537)
-    issuer.reply = lambda heard: Reply(body=other.power(5).to_bytes(300, "big")[-256:])
+    issuer.reply = names(lambda _heard: Reply(body=other.power(5).to_bytes(300, "big")[-256:]))
     with pytest.raises(NotSigned, match="did not sign with the key that the study names; nothing was drawn"):
         fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
     assert ledger.token(STUDY.digest) is None

@@ -10,6 +10,7 @@ import pytest
 from fairgauge.client.records import Columns, records_of
 from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
+from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, levels_study, site_of
 
 SITE = site_of(confusion_study())
@@ -31,6 +32,30 @@ def test_nobody_without_a_name_counts_where_people_are_told_apart(frame: Any) ->
         assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 0
     table = {"who": ["7", " 7"], "sex": ["male"] * 2, "truth": [1] * 2, "prediction": [1] * 2}
     assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 1
+
+
+CODES = {"sex": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "prediction": [1, 0, 1, 0]}
+
+
+@pytest.mark.parametrize("codes", [("1", "2"), ("1.0", "2.0")])
+@pytest.mark.parametrize("odd", [None, 1.5, float("nan")])
+@pytest.mark.parametrize("way", ["frame", "p.parquet", "p.csv"])
+def test_one_persons_group_does_not_change_how_those_of_others_are_read(
+    way: str, odd: Any, codes: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A column of whole numbers in which one is missing is one of floats: 1 becomes 1.0 in everybody's record."""
+    site = NoisyCounts(Attribute("sex", codes), "confusion", 1)
+
+    def counted(table: dict[str, Any]) -> list[int]:
+        frame = pd.DataFrame(table)
+        if way == "frame":
+            return count_records(site, records_of(site, frame))
+        path = tmp_path / way
+        frame.to_csv(path, index=False) if way == "p.csv" else frame.to_parquet(path)
+        return count_records(site, records_of(site, path))
+
+    assert counted(CODES) == [1, 0, 0, 1, 1, 0, 0, 1]
+    assert counted({**CODES, "sex": [odd, 1, 2, 2]}) == [1, 0, 0, 0, 1, 0, 0, 1]
 
 
 def test_what_a_lazy_frame_complains_of_is_not_repeated(tmp_path: Path) -> None:

@@ -111,3 +111,25 @@ class TestTheSitesOwnFile:
 def test_a_column_of_an_attribute_that_the_study_has_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*typed(tmp_path, "male,1,0\n"), "--group-column", "age=sex"]) == 2
     assert "must be for one of sex" in capsys.readouterr().err
+
+
+SITES_ONLY = ("group-column", "truth-column", "prediction-column", "value-column", "person-column", "records", "output")
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (sample_study, (*SITES_ONLY, "issuer")),
+        (confusion_study, ("relay", "issuer", "wait", "now", "value-column")),
+        (levels_study, ("relay", "issuer", "truth-column", "prediction-column")),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused_by_its_name(
+    make: Any, names: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make().save(tmp_path / "study.json")
+    for name in names:
+        typed = [str(tmp_path / "study.json"), "--ledger", str(tmp_path / "ledger"), f"--{name}"]
+        assert main(typed if name in ("wait", "now") else [*typed, "https://somewhere.example"]) == 2
+        assert capsys.readouterr().err.startswith(f"fairgauge: {name}=given: is ")
+    assert not (tmp_path / "ledger").exists()

@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairgauge.client.records import Columns, person_text, records_of
+from fairgauge.client.entries import name_text
+from fairgauge.client.records import Columns, read_columns, records_of
 from fairgauge.client.site import count_records
-from fairgauge.client.tables import read_columns
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, site_of
@@ -76,7 +76,7 @@ def test_one_person_is_one_person_whatever_the_type(people: list[Any]) -> None:
     table = {"who": people, "sex": ["male"] * 5, "truth": [1] * 5, "prediction": [1] * 5}
     for given in (table, pd.DataFrame(table)):
         assert sum(count_records(SITE, records_of(SITE, given, Columns(person="who")))) == 1
-    assert len({person_text(other) for other in ("7", "07", "7.5", "7a")}) == 4
+    assert len({name_text(other) for other in ("7", "07", "7.5", "7a")}) == 4
 
 
 def test_a_person_with_many_records_counts_as_often_as_the_study_says() -> None:

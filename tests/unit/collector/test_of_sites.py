@@ -23,7 +23,7 @@ from fairgauge.collector.seal import Export, check_sealed, listed_name, read_sea
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.payloads import to_text
 from fairgauge.errors import FairgaugeError, SealBroken
-from fairgauge.study import Release, Study
+from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
 from tests.collecting.desk import Desk, open_desk
@@ -145,8 +145,9 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask,
         table = (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).content
         kept = list(Export(lambda: io.BytesIO(table), STUDY))
         assert kept == [(bytes.fromhex(one.id), to_text(one.payload)) for one in by_id]
-        (tmp_path / "export.parquet").write_bytes(table)
-        assert from_site_files(STUDY, [tmp_path]) == Tally.of(STUDY, by_id)
+        export = tmp_path / "export.parquet"
+        export.write_bytes(table)
+        assert from_site_files(STUDY, [export]) == Tally.of(STUDY, by_id)
         shown = await page(desk)
         assert f"{ONE}/tally" in shown
         assert "The model's score is between" in shown
@@ -281,9 +282,11 @@ def test_a_study_for_sites_opens_and_closes_as_any_other(ask: Ask, monkeypatch: 
 def test_terms_that_make_no_sense_for_sites_are_refused(ask: Ask):
     async def scene(desk: Desk) -> None:
         assert (await desk.publish(STUDY)).json()["admission"] == "tickets"  # whatever was asked for
-        for more, field in (({"admission": "open"}, "admission"), ({"release": Release(30, "0.0001", 9)}, "release")):
-            found = await desk.publish(replace(STUDY, **more))
-            assert (found.status_code, found.json()["field"]) == (400, field)
+        document = json.loads(STUDY.to_bytes())
+        release = {"batch": 30, "delta": "0.0001", "draws": 9}
+        for more in ({"admission": "open"}, {"release": release}, {"gateway": "AQAg"}, {"epoch": 3600}):
+            found = await desk.post("/studies", json.dumps(document | more).encode())
+            assert (found.status_code, found.json()["field"]) == (400, *more)
 
     ask(scene)
 
@@ -380,7 +383,7 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
         document = (await desk.get(f"{ONE}/sealed")).json()
         assert document["seal"]["format"] == 1
         assert document["seal"]["sites"] == sorted(listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3])
-        assert document["estimate"]["interval"] == "people"
+        assert document["estimate"]["interval"] == "population"
         changes: list[dict[str, object]] = [{"sites": []}, {"sites": None}, {"format": 3}, {"products": []}]
         for change in changes:
             spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()

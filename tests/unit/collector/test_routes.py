@@ -138,6 +138,7 @@ def test_every_path_fails_closed(ask, tmp_path: Path):
             *EVERYONE_MAY,
             f"{ONE}/answers",
             f"{ONE}/close",
+            "/studies/directory",
             f"{ONE}/sealed",
             f"{ONE}/bundle",
             f"{ONE}/inclusion",

@@ -9,16 +9,20 @@ import sys
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of, site_kind_of
+from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of
 from fairgauge.estimation.reader import Reader
 from fairgauge.estimation.readers import READERS, reader_of
+from tests.samples import site_study
+
+SITES = site_study().mechanism
 
 
 def test_the_kinds_that_are_offered():
     assert list(KINDS) == ["population", "anytime", "normal"]
     assert (DEFAULT, LIVE) == ("population", "anytime")
     assert all(kind_of(name) is kind and kind.name == name for name, kind in KINDS.items())
-    assert all(site_kind_of(name) is kind and kind.name == name for name, kind in SITE_KINDS.items())
+    assert all(kind_of(name, SITES) is kind and kind.name == name for name, kind in SITE_KINDS.items())
+    assert DEFAULT in KINDS.keys() & SITE_KINDS.keys()
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), *SITE_KINDS.values()], ids=lambda kind: kind.name)
@@ -39,9 +43,9 @@ def test_the_papers_kinds_are_refused_with_where_they_are(name: str):
     where = "; the source paper's kinds, about exactly the clients who answered, are under `fairgauge paper`$"
     with pytest.raises(InvalidInput, match=f"^interval={name}: must be one of population, anytime, normal{where}"):
         kind_of(name)
-    rule = f"must be one of people, records, sites in a study for sites{where}"
+    rule = f"must be one of population, records, sites in a study for sites{where}"
     with pytest.raises(InvalidInput, match=f"^interval={name}: {rule}"):
-        site_kind_of(name)
+        kind_of(name, SITES)
 
 
 def test_unknown_names_and_impossible_confidences_are_refused():

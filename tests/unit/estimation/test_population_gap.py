@@ -103,7 +103,7 @@ def test_a_mutant_with_a_fourth_of_the_variance_is_caught(monkeypatch: pytest.Mo
 
 def test_a_mutant_that_takes_one_share_for_the_right_one_is_caught(monkeypatch: pytest.MonkeyPatch):
     """The interval of the share is dropped for a point beside it, and c is far from the mean."""
-    monkeypatch.setattr(GapScore, "centres", lambda _self, parts, _stray: np.full(len(parts), -0.5))
+    monkeypatch.setattr(GapScore, "centres", lambda _self, parts, _stray, _draws: np.full(len(parts), -0.5))
     assert not broken(misses(20_000, (0.3, 0.3)))
     assert not broken(misses(20_000, (0.25, 0.36)))
     assert broken(misses(20_000, (0.36, 0.36)))
@@ -221,13 +221,13 @@ def test_tails_of_a_part_are_no_less_than_the_true_ones(answers: int):
     """Two symbols, so that the sum is binomial: with what is known of the variance, on both sides of zero."""
     question = estimands_of(tells_all())
     test = PopulationGapTest(
-        PopulationReader(question, np.ones(6)).laws, score_of(question), np.ones((5, 6)), 0.05, (0.5, 0.5)
+        PopulationReader(question, np.ones(4)).laws, score_of(question), np.full((5, 4), answers / 4), 0.05, (0.5, 0.5)
     )
     symbols = law(question, (0.5, 0.5), (0.2, 0.2))
     base, slope = (each[0] for each in test.score.lines(0.0, np.array([0.5])))
     psi = base + 0.2 * slope
     variance = float(psi**2 @ symbols)
-    tails = test._tails(psi[None], (np.array([0.97 * variance]), np.array([1.03 * variance])), answers)
+    tails = test._tails(psi[None], (np.array([0.97 * variance]), np.array([1.03 * variance])), 0)
     assert tails is not None
     sums = np.random.default_rng(1).multinomial(answers, symbols, size=200_000) @ psi
     for z in (-1.5, -0.5, 0.3, 1.0, 2.0):

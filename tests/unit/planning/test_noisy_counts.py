@@ -10,6 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.sites.reading import estimate_sites
 from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
 from fairgauge.planning.plans import plan_questions
@@ -39,8 +40,8 @@ def error(asked: CountedQuestions, metric: str, **more: Any) -> float:
 @pytest.mark.parametrize(("epsilon", "more"), [("1", 1.21), ("2", 1.05)])
 def test_what_noise_adds_for_twenty_hospitals(epsilon: str, more: float) -> None:
     plans = plan_questions(confusion(), epsilon=Decimal(epsilon), clients=20, confidence=0.95)
-    assert plans.metrics == ("selection_rate", "accuracy", "tpr", "fpr", "precision")
-    row = plans["tpr"].rows[0]
+    assert plans.metrics == ("selection rate", "accuracy", "true positive rate", "false positive rate", "precision")
+    row = plans["true positive rate"].rows[0]
     assert (row.design, row.clients, row.people, row.epsilon) == ("noisy-counts", 20, 500, float(epsilon))
     assert row.error is not None
     assert row.error_without_privacy is not None
@@ -49,12 +50,12 @@ def test_what_noise_adds_for_twenty_hospitals(epsilon: str, more: float) -> None
 
 def test_too_few_to_tell() -> None:
     """The interval is everything, from -1 to 1."""
-    assert error(confusion(people=People(20)), "tpr", epsilon=Decimal("0.1"), clients=3) == 1
+    assert error(confusion(people=People(20)), "true positive rate", epsilon=Decimal("0.1"), clients=3) == 1
 
 
 def test_several_groups_hold_together() -> None:
     three, two = (confusion(Attribute("age", groups)) for groups in (("young", "middle", "old"), ("young", "old")))
-    assert error(three, "tpr") > error(two, "tpr")
+    assert error(three, "true positive rate") > error(two, "true positive rate")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_plan_is_what_the_estimate_of_such_counts_gives() -> None:
     document = fg.Study("Alarms", study)
     sums = tuple(round(20 * count) for count in people.counts(question.counts).tolist())
     tally = fg.Tally(document.digest, sums, 20)
-    found = estimate_sites(document, tally, 0.01, fg.estimation.kinds.site_kind_of("people"))
+    found = estimate_sites(document, tally, 0.01, kind_of("population", document.mechanism))
     gap = next(one for one in found.questions if one.metric == "accuracy").gaps["female", "male"]
     planned = fg.plan(None, SEX, outcome="confusion", clients=20, people=500, positives=0.3, epsilon=1)
     assert planned["accuracy"].rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=1e-3)

@@ -15,6 +15,7 @@ import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.table_draft import Wish, draft_text, look
+from fairgauge.simulation import read_people
 
 
 def people(rows: int = 3000, seed: int = 1) -> dict[str, list[Any]]:
@@ -45,7 +46,7 @@ def test_it_finds_groups_labels_shares_ranges_and_percentages():
     assert found.attribute is not None
     assert (found.attribute.name, found.attribute.groups) == ("sex", ("female", "male"))
     assert all(len(share) <= 4 for share in found.attribute.shares or ())
-    assert found.table.labels["sex"] == {"F": "female", "Male": "male", "M": "male", "*": ""}
+    assert found.table.labels["sex"] == {"F": "female", "M": "male", "*": ""}
     assert [(one.name, one.low, one.high) for one in found.metrics] == [("recall", "0", "1")]
     assert found.expect == {"recall": Decimal("0.8")}
     assert "percent signs: 76.5% is read as 0.765" in text
@@ -136,3 +137,41 @@ def test_a_long_column_is_looked_at_in_pieces(tmp_path: Path):
     assert tuple(map(int, score.range)) == (-3, 4)
     assert heard
     assert heard[-1][1] == path.stat().st_size
+
+
+@pytest.mark.parametrize("rows", [500, 5000, 70_000])
+def test_running_numbers_are_no_metric_however_many_there_are(rows: int):
+    data = {"Kunde": [*range(rows)], "sex": ["f", "m"] * (rows // 2), "Quote": [n % 97 / 97 for n in range(rows)]}
+    text, found = drafted(data)
+    assert [one.name for one in found.metrics] == ["Quote"]
+    assert "Kunde" not in text
+    assert [one.name for one in drafted(data, metrics=["Kunde"])[1].metrics] == ["Kunde"]
+
+
+def test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down():
+    data = {"sex": ["F", "M"] * 300 + ["f"], "recall": [f"{n / 601:.4f}" for n in range(600)] + ["see Dr. Who"]}
+    text, found = drafted(data)
+    assert [one.name for one in found.metrics] == ["recall"]
+    assert found.table.labels == {"sex": {"F": "female", "M": "male"}, "recall": {"*": ""}}
+    assert "Who" not in text
+    with pytest.raises(InvalidInput, match=r'labels\.recall\.\*.*must be ""'):
+        Draft.read(tomllib.loads(text.replace('"*" = ""', '"*" = 1')))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, dict])
+def test_a_frame_is_planned_and_simulated_as_it_is(library: Any):
+    data = library({"sex": ["F", "M", "n/a"] * 100, "recall": ["70%", "0.9", ""] * 100})
+    (found,) = fg.plan(data, clients=10**6, interval="normal", designs=["randomized-response"])
+    assert (found.rows[0].epsilon, found.rows[0].clients) == (1, 10**6)
+    assert fg.plan(data, clients=10**6, error=0.1, interval="normal", designs=["laplace"])[0].rows[0].epsilon != 1
+    draft = fg.new(data)
+    study = fg.Study("Recall", fg.design(list(draft.metrics), draft.attribute, epsilon=4, design="laplace"))  # type: ignore[arg-type]
+    tally = fg.simulate(study, data, clients=10**6, seed=1, reading=draft.table)
+    assert fg.estimate(study, tally)["recall"].gap().estimate == pytest.approx(-0.2, abs=0.02)
+    with pytest.raises(InvalidInput, match="sex=F: must be one of female, male"):
+        fg.simulate(study, data)
+    people = read_people(study, data, draft.table).population
+    with pytest.raises(InvalidInput, match="must be given with a frame or a file"):
+        fg.simulate(study, people, reading=draft.table)
+    with pytest.raises(InvalidInput, match="attribute=nothing: must be given beside a metric"):
+        fg.plan(list(draft.metrics), clients=100, epsilon=1)

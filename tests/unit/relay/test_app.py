@@ -9,7 +9,7 @@ from functools import partial
 import httpx
 import pytest
 
-from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE
+from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
 from fairgauge.errors import InvalidInput
 from fairgauge.relay.app import Relay
 from tests.recorder import Heard, Recorder, Reply, recorder
@@ -76,7 +76,7 @@ def test_what_is_no_envelope_is_refused(gateway: Recorder, monkeypatch: pytest.M
         relay,
         {"content": b"x" * 9000, "headers": KIND},
         {"content": b"x", "headers": {"content-type": "application/json"}},
-        {"method": "GET"},
+        {"method": "PUT"},
         {"method": "GET", "url": "/healthz"},
         {"method": "OPTIONS"},
     )
@@ -85,3 +85,23 @@ def test_what_is_no_envelope_is_refused(gateway: Recorder, monkeypatch: pytest.M
     (told,) = ask(relay, {"content": b"x", "headers": KIND})
     assert (told.status_code, told.headers["retry-after"]) == (429, "2")
     assert gateway.heard == []
+
+
+def test_the_gateways_key_is_handed_to_everyone_and_asked_for_once(gateway: Recorder):
+    gateway.reply = lambda _heard: Reply(body=b"keys", headers={"Content-Type": KEYS_TYPE})
+    relay = Relay(gateway.url)
+    asked: dict[str, object] = {"method": "GET", "headers": {"cookie": "me", "user-agent": "mine"}}
+    found = ask(relay, asked, asked, asked)
+    assert [(one.status_code, one.headers["content-type"], one.content) for one in found] == [
+        (200, KEYS_TYPE, b"keys")
+    ] * 3
+    (heard,) = gateway.heard
+    assert (heard.method, heard.path) == ("GET", "/.well-known/ohttp-gateway")
+    assert {name.lower() for name in heard.headers} == {"host", "accept-encoding"}
+
+
+@pytest.mark.parametrize("reply", [Reply(0), Reply(404), Reply(body=b"a page")])
+def test_what_is_no_key_of_a_gateway_is_not_handed_on_as_one(gateway: Recorder, reply: Reply):
+    gateway.reply = partial(_always, reply)
+    (found,) = ask(Relay(gateway.url), {"method": "GET"})
+    assert found.status_code == 503

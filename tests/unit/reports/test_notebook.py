@@ -6,6 +6,7 @@ Covers: fairgauge.reports.frames, fairgauge.reports.plots.
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ import pytest
 from matplotlib.axes import Axes
 
 import fairgauge as fg
+from fairgauge.errors import InvalidInput
+from fairgauge.planning.choose_epsilon import choose_epsilon
 from fairgauge.reports.notebook import scoped_style
 
 BUNDLE = Path(__file__).parents[3] / "examples" / "sealed-study" / "bundle"
@@ -71,6 +74,38 @@ def test_a_notebook_shows_the_reports_own_pictures(held: dict[str, Any], name: s
     assert said in text
     assert tags.count("svg") == pictures  # each for a wide column and for a narrow one
     assert not {"script", "link", "img", "iframe"} & set(tags)
+
+
+def test_parts_of_results_and_what_is_asked_show_themselves(held: dict[str, Any]):
+    found, (question,) = held["estimate"]["recall"], held["study"].questions
+    shown = found._repr_html_()
+    assert "points lower for female than for male" in shown
+    assert "0.99 confidence" in shown  # next to the numbers, as in the whole
+    assert "<td" in found.gap()._repr_html_()
+    assert "female" in question.attribute._repr_html_()
+    assert question.metric.name in question.metric._repr_html_()
+    assert "exact epsilon" in question._repr_html_()
+    draft = fg.new({"sex": ["F", "M"] * 50, "recall": ["76.5%", "80%"] * 50})
+    assert "Recall by sex" in draft._repr_html_()
+    choices = choose_epsilon(draft.questions(), 10**6, interval="normal")
+    assert "We would take epsilon" in choices._repr_html_()
+    assert [len(one.to_frame()) for one in (found, found.gap(), choices)] == [8, 1, 6]
+    alone = replace(found)  # of no estimate
+    assert "20,000 answers" in alone._repr_html_()
+    assert len(alone.to_frame()) == 8
+    with pytest.raises(InvalidInput, match="must be two of the groups"):
+        found.gap("female")
+
+
+def test_a_report_in_python_is_the_commands(held: dict[str, Any], tmp_path: Path):
+    made = fg.report(held["study"], held["tally"], date="2026-11-15", asked=30_000)
+    made.save(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text == made.html
+    assert "2026-11-15" in text
+    frame = made._repr_html_()
+    assert Tags(frame).found == ["iframe"]
+    assert 'sandbox=""' in frame
 
 
 def test_styles_touch_nothing_else_on_the_page():

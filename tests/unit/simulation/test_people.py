@@ -86,7 +86,7 @@ def test_everything_that_is_wrong_is_said_at_once_with_how_often_and_where(tmp_p
     assert told[0].startswith("row 2: sex=F: must be one of female, male; the study file says what another label means")
     assert told[0].endswith("(2 rows)")
     assert told[1].startswith("row 4: recall=76.5: recall must be a number from 0 to 1; percentages need a sign")
-    assert told[2] == "row 5: recall=much: must be a number, or empty where it is not known"
+    assert told[2].startswith("row 5: recall=much: must be a number, or empty where it is not known; the study file")
     assert told[3].startswith(
         'row 6: recall=nothing: must be given: the study lets nobody abstain; say missing = "leave out"'
     )
@@ -131,6 +131,21 @@ def test_yes_and_no_are_numbers_where_the_file_says_so():
     assert cells(read_people(ASKED, {"sex": ["female", "male"], "recall": ["yes", "no"]}, how)) == [
         ("female", "1", 1), ("male", "0", 1),
     ]  # fmt: skip
+
+
+def test_every_text_that_is_no_number_can_be_missing():
+    how = Reading(labels={"recall": {"*": ""}}, missing="leave out")
+    people = read_people(ASKED, {"sex": ["female", "male", "male"], "recall": ["see notes", "0.5", "pending"]}, how)
+    assert (cells(people), people.left_out) == ([("male", "0.5", 1)], 2)
+
+
+def test_of_very_many_problems_twenty_are_said_and_how_many_more_there_are():
+    names = [f"Family {number}" for number in range(5000)]
+    with pytest.raises(BadRecords) as caught:
+        read_people(ASKED, {"sex": names, "recall": [0.5] * 5000})
+    told = str(caught.value).splitlines()
+    assert len(told) == 21
+    assert told[-1].startswith("problems=4,980 more: is it the right column?")
 
 
 def test_the_truth_is_that_of_the_table():

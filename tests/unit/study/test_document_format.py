@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import OF_BEFORE, BadStudy, BadTable, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Issuer, Metric, Model, Question, Release, Study, parse
+from fairgauge.study import Attribute, Issuer, Metric, Model, Question, Release, Stratum, Study, parse
 from tests.samples import (
     RECALL,
     SEX,
@@ -54,6 +54,7 @@ def each_says_one_thing() -> list[Study]:
         *(changed(**{name: text}) for name, text in [("language", "en"), ("purpose", "x"), ("operator", "x")]),
         *(changed(**{name: 100}) for name in ("retention", "planned", "epoch", "hourly")),
         changed(model=Model("m")),
+        changed(stratum=Stratum("region", "north", "0.4")),
         changed(aim="0.5"),
         changed(admission="open"),
         changed(admission="blind", issuer=Issuer("i", "k")),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.study import NoisyCounts, Study, counted
+from fairgauge.study import NoisyCounts, Release, Study, counted
 from tests.samples import RECALL, SEX, sample_question, site_study
 
 
@@ -61,3 +61,11 @@ def test_a_mistake_gets_one_line(mistake: Callable[[], Any], text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         mistake()
     assert str(caught.value).startswith(text)
+
+
+@pytest.mark.parametrize("term", [{"gateway": "AQAg"}, {"epoch": 3600}, {"release": Release(9, "0.001", 3)}])
+def test_no_term_hides_what_is_no_secret(term: dict[str, Any]):
+    with pytest.raises(BadStudy, match=f"{next(iter(term))}=something: must not be given where sites answer"):
+        replace(site_study(), **term)
+    with pytest.raises(BadStudy, match="admission=open: must be tickets where sites answer"):
+        replace(site_study(), admission="open")

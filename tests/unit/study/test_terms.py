@@ -1,4 +1,4 @@
-"""Terms of a study: releases, issuers, models and keys."""
+"""Terms of a study: releases, strata, issuers, models and keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Issuer, Model, Release
+from fairgauge.study import Issuer, Model, Release, Stratum
 from fairgauge.study.terms import check_key
 
 
@@ -23,6 +23,9 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: Issuer("i", "a+b"), "key=a+b: must be a key in base64url, of 1 to 2000 characters"),
     (lambda: Issuer("", "a"), "name='': must be text"),
     (lambda: check_key("gateway", "x" * 2001), "gateway=xxx"),
+    (lambda: Stratum("", "north", 0.4), "of='': must be text"),
+    (lambda: Stratum("region", "", 0.4), "name='': must be text"),
+    (lambda: Stratum("region", "north", 1), "share=1: must be above 0 and below 1"),
     (lambda: Release("10", 0.1, 1), "batch=10: must be an integer from 1 to"),  # type: ignore[arg-type]
     (lambda: Release(10, 1, 1), "delta=1: must be above 0 and below 1"),
 ]

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
+from fairgauge.client.moments import sharing
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.languages import Voice
@@ -24,6 +25,7 @@ class Asked:
     lang: str | None = None
     count: str = "study.answers"  # the key of how many there are
     contributors_known: bool = False
+    sharing: str = ""  # how many share an epoch, for its operator
 
 
 @dataclass(frozen=True)
@@ -67,4 +69,5 @@ class Catalogue:
 def _read(study: Study, voice: Voice) -> Asked:
     title, lang = title_in(study, voice)
     said = [naming(study, question, voice).tell(sentence) for question, sentence in asks(study.mechanism, study)]
-    return Asked(title, " ".join(said), lang, display_of(study.mechanism).count, study.mechanism.contributors_known)
+    count, known = display_of(study.mechanism).count, study.mechanism.contributors_known
+    return Asked(title, " ".join(said), lang, count, known, sharing(study)[0])

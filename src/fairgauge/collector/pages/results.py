@@ -16,7 +16,6 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
-from fairgauge.planning.rows import drawn_for_each
 from fairgauge.planning.widths import aimed_error, answers_needed
 from fairgauge.reports.display import Display, about, display_of
 from fairgauge.reports.figures import Look
@@ -194,7 +193,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
                 tables=len(study.tables),
                 confidence=CONFIDENCE,
                 interval=interval,
-                drawn=drawn_for_each(study),
+                drawn=study.drawn_for_each,
             )
             for question, error in zip(study.questions, errors, strict=True)
         ]
@@ -235,7 +234,7 @@ def _told(results: Results, voice: Voice) -> Shown:
         held=results.held,
         released=voice.tell(results.released),
         sure=voice.tell(part_of_hundred(estimate.confidence)),
-        guarantee=voice.say(f"interval.{estimate.interval}"),
+        guarantee=voice.say(f"interval.{estimate.kind.text or estimate.interval}"),
         bands=[
             naming(study, one, voice).tell(_drawn(told))
             for one, told in zip(study.questions, estimate.questions, strict=True)

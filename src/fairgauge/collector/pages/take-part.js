@@ -106,7 +106,7 @@ function ask(visit, study, told) {
     }
     if (!open) return;
     try {
-      const answer = await ledger.answer(study, profile, { ticket: shown });
+      const answer = await ledger.answer(study, profile, { ticket: shown, straight: true });
       visit.get("form").reset(); // not event.target: after an await that is the host of the shadow
       visit.get("fields").replaceChildren();
       visit.show("form", false);
@@ -137,7 +137,7 @@ function closedNow(visit, { opens, closes }, status) {
  * spend privacy on nothing.
  */
 async function takesAnswers(visit, study, asked = false) {
-  const found = await studyStatus(study, visit.collector);
+  const found = await studyStatus(study, visit.collector, { straight: true });
   const reason = closedNow(visit, study, found.status);
   if (!reason) return true;
   visit.get("status").replaceChildren(reason, ...(asked ? [" ", visit.say("state.meanwhile")] : []));
@@ -159,7 +159,7 @@ async function resume(visit, study, record) {
   status.textContent = visit.say(record.state === "delivered" ? "state.answered" : "state.drawn");
   if (record.state !== "pending") return;
   if (record.wanted) return submit(visit, study, record);
-  const found = await studyStatus(study, visit.collector).catch(() => null);
+  const found = await studyStatus(study, visit.collector, { straight: true }).catch(() => null);
   if (found && closedNow(visit, study, found.status)) {
     status.textContent = visit.say("state.late");
     for (const id of ["send-buttons", "rather-not"]) visit.show(id, false);

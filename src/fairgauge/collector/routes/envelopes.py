@@ -9,13 +9,17 @@ from fairgauge.collector.access import collector_of
 from fairgauge.collector.gateway import Caught, inner_scope
 from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
 from fairgauge.errors import InvalidInput
-from fairgauge.server.problems import MEDIA_TYPE, Problem
+from fairgauge.server.problems import MEDIA_TYPE, OTHER_KEY, Problem
 from fairgauge.server.refusals import BadMediaType
 from fairgauge.server.request_body import media_type, read_body
 
-# What RFC 9458 has a gateway say to an envelope for a key that it has not.
 _OTHER_KEY = json.dumps(
-    {"type": "https://iana.org/assignments/http-problem-types#ohttp-key", "title": "key identifier unknown"}
+    {
+        "type": OTHER_KEY,
+        "title": "key identifier unknown",
+        "status": 400,
+        "detail": "Take the key that the study names; /.well-known/ohttp-gateway shows all that are taken.",
+    }
 ).encode()
 _HEADERS = {"Cache-Control": "private, no-store"}
 

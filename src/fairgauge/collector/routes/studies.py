@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
-from fairgauge.collector.shapes import Exact, Key, Listing, Standing, Summary
+from fairgauge.collector.shapes import Directory, Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
 from fairgauge.collector.taking import kept_terms
 from fairgauge.server.coarse_time import moment_of
@@ -36,6 +36,11 @@ async def listing(request: Request) -> Response:
     """List the studies, the newest first."""
     collector = collector_of(request)
     return _json(Listing([_summary(collector, kept) for kept in await collector.store.studies()]))
+
+
+async def directory(request: Request) -> Response:
+    """Name the studies that hide who answers: whoever asks through a relay sees whether theirs is everybody's."""
+    return _json(Directory(await collector_of(request).directory()), headers={"Cache-Control": "no-store"})
 
 
 async def show(request: Request) -> Response:

@@ -475,7 +475,7 @@ const INTEGERS = {
 // What a study may say of its terms, in the document as it is or as an object of its own.
 const TERMS = [
   ...["language", "purpose", "operator", "contact", "opens", "closes", ...Object.keys(INTEGERS), "aim", "admission"],
-  ...["gateway", "order", "model", "issuer", "release", "translations"],
+  ...["gateway", "order", "model", "stratum", "issuer", "release", "translations"],
 ];
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$/;
 const OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge is the last that can export it";
@@ -527,31 +527,39 @@ const called = ({ metric, attribute }, index) => `questions[${index}] (${metric.
  *
  * @param source An address, or the document itself as a Uint8Array.
  * @param digest The study that is expected.  An address that ends in /studies/ and a digest expects that one.
+ * @param relay The address of a relay to ask through, so that the collector does not see who reads its study.  Of a study
+ *   without an issuer, which would say for whom it signs, the digest must be given then, from somebody else than the
+ *   collector, and the collector must name it to whoever asks: a study of your own would tell whose answer it is.
  */
-export async function loadStudy(source, { digest = null, timeout = 20 } = {}) {
+export async function loadStudy(source, { digest = null, timeout = 20, relay = null } = {}) {
   const expected = digest === null ? [] : [digest];
   let [bytes, admission] = [source, null];
   if (!(source instanceof Uint8Array)) {
     const url = new URL(source, globalThis.location?.href);
     const pinned = /\/studies\/([0-9a-f]{64})\/?$/.exec(url.pathname);
     if (pinned) expected.push(pinned[1]);
-    [bytes, admission] = await fetchStudy(url, timeout);
+    if (relay !== null && !pinned) {
+      throw new InvalidInput("study", url.origin, "must end in /studies/ and a digest to be read through a relay");
+    }
+    [bytes, admission] = await fetchStudy(url, timeout, relay);
   }
   const study = await parseStudy(bytes, admission);
   for (const name of expected) {
     if (study.digest !== name) throw new BadStudy("digest", study.digest, `must be ${name}: this is another study`);
   }
+  if (relay !== null && study.gateway && !study.issuer) await checkEverybodys(study, source, { digest, timeout, relay });
   return study;
 }
 
 // Nothing that tells one person from another goes along, not even the tag of a cached copy; nobody sends us elsewhere.
 const DISCREET = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
 
-async function fetchStudy(url, timeout) {
+async function fetchStudy(url, timeout, relay) {
   let response;
   try {
     const headers = { Accept: "application/json" };
-    response = await fetch(url, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
+    const ask = await asking(relay === null ? {} : { relay, gateway: await gatewayBehind(relay, timeout) });
+    response = await ask(url, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
     const admission = response.headers.get("Fairgauge-Admission");
     if (response.ok) return [await readUpTo(response, LONGEST_DOCUMENT + 1), admission]; // one more: parsing refuses it
   } catch {
@@ -563,19 +571,47 @@ async function fetchStudy(url, timeout) {
   throw new InvalidInput("study", url.origin, `must give a study, but has HTTP status ${status}`, said);
 }
 
+/** Return the key that a relay hands to everyone, as studies name it, for a study that is still to be read. */
+async function gatewayBehind(relay, timeout) {
+  const response = await fetch(relay, { ...DISCREET, signal: AbortSignal.timeout(timeout * 1000) });
+  const { firstConfig } = await import("./fairgauge-envelopes.js");
+  return firstConfig(response.ok ? await readUpTo(response, 4096) : new Uint8Array());
+}
+
+/** Refuse a study that may have been made for this browser alone: its digest would tell whose the answer is. */
+async function checkEverybodys({ digest: found, gateway }, source, { digest, timeout, relay }) {
+  if (digest === null) {
+    const rule = "must be given, once it was compared with what others have: a study of your own would tell who answers";
+    throw new InvalidInput("digest", found, rule);
+  }
+  if (source instanceof Uint8Array) return; // it came from elsewhere, and was compared there
+  const base = new URL(source, globalThis.location?.href);
+  const ask = await asking({ relay, gateway });
+  const address = new URL("directory", base.href.replace(/\/$/, ""));
+  const request = { ...DISCREET, headers: { Accept: "application/json" }, signal: AbortSignal.timeout(timeout * 1000) };
+  const response = await ask(address, request).catch(() => null);
+  const { studies } = response?.ok ? await response.json().catch(() => ({})) : {};
+  if (Array.isArray(studies) && studies.includes(found)) return;
+  const text = `${base.origin} does not name this study to everybody: somebody may have made it for you alone`;
+  throw new CannotAnswer(text);
+}
+
 const STATES = ["not open yet", "open", "closed", "sealed"];
 
 /**
  * Return what the collector at this address says of a study now: { status, results }.
  *
- * Ask before you draw: a study that its operator closed early takes no answers, and drawing one would be for nothing.
+ * Ask before you draw: a study that its operator closed early takes no answers, and drawing one would be for nothing.  Of a
+ * study that names a gateway it is asked through `relay`; who asks `straight` all the same says so to the person.
  */
-export async function studyStatus({ digest }, url, { timeout = 20 } = {}) {
+export async function studyStatus({ digest, gateway = null }, url, { timeout = 20, relay = null, straight = false } = {}) {
+  if (gateway && relay === null && !straight) throw needsRelay();
+  const ask = await asking({ relay, gateway });
   const base = new URL(url, globalThis.location?.href);
   const target = `${base.href.replace(/\/$/, "")}/studies/${digest}/status`;
   try {
     const headers = { Accept: "application/json" };
-    const response = await fetch(target, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
+    const response = await ask(target, { ...DISCREET, headers, signal: AbortSignal.timeout(timeout * 1000) });
     const { study, status, results } = await response.json();
     if (response.ok && study === digest && STATES.includes(status)) return { status, results };
   } catch {
@@ -611,6 +647,7 @@ function readStudy(document) {
   if (parts.aim !== null) checkDecimal("aim", parts.aim);
   for (const [name, reader] of [
     ["model", readModel],
+    ["stratum", readStratum],
     ["issuer", readIssuer],
     ["release", readRelease],
   ])
@@ -1016,6 +1053,15 @@ function readModel(document) {
   return { name, version };
 }
 
+function readStratum(document) {
+  const { of, name, share } = read(document, ["of", "name", "share"]);
+  checkDecimal("share", share);
+  checkName("of", of);
+  checkName("name", name);
+  checkPart("share", share);
+  return { of, name, share };
+}
+
 function readIssuer(document) {
   const { name, key } = read(document, ["name", "key"]);
   checkText("name", name);
@@ -1054,6 +1100,18 @@ function checkTerms(study) {
     throw new BadStudy("issuer", issuer.name, "must not be given unless admission is blind");
   }
   if (gateway !== null) checkKey("gateway", gateway);
+  if (study.counts) checkSiteTerms(study);
+}
+
+function checkSiteTerms(study) {
+  if (![null, "tickets"].includes(study.admission)) {
+    const rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others";
+    throw new BadStudy("admission", study.admission, rule);
+  }
+  for (const field of ["gateway", "epoch", "release"]) {
+    if (study[field] === null) continue;
+    throw new BadStudy(field, "something", "must not be given where sites answer: that a site takes part is not hidden");
+  }
 }
 
 const checkProse = (field, value) => checkText(field, value, LONGEST_PROSE);
@@ -1225,6 +1283,10 @@ export function checkAble(study, ticket) {
   if (["tickets", "blind"].includes(study.admission) && ticket === null) {
     throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   }
+  if (study.release && study.admission !== "blind" && (ticket || study.admission === "tickets")) {
+    // A ticket is the answer's id, which salts the leaf of a proof of inclusion, and whoever sent it knows it.
+    throw new CannotAnswer("the study hides answers in a crowd, and who gave out this ticket could read the answer");
+  }
 }
 
 /** Refuse a study before it opens and from when it closes: nobody would count what it costs to answer. */
@@ -1294,9 +1356,12 @@ export class Ledger {
    *
    * @param limits { study, lifetime }: decimals in strings; what one study may cost, and what all answers about an
    *   attribute may cost together.  What is left out is what `lower` set, or "4" and "8"; null is no limit.
+   * @param straight Whether the answer will be sent at once, though the study has answers wait for a moment that tells
+   *   nothing: the person must be told so.
    */
-  async answer(study, profile, { limits = {}, ticket = null } = {}) {
+  async answer(study, profile, { limits = {}, ticket = null, straight = false } = {}) {
     if (ticket !== null) checkTicket(ticket);
+    const moment = study.epoch === null || straight ? null : nextMoment(Date.now() / 1000, study);
     const allowed = allLimits({ ...(await this.limits()), ...limits });
     const crowd = await this.#crowd(study, allowed);
     return this.#change((store, done) => {
@@ -1314,7 +1379,7 @@ export class Ledger {
           );
           const fresh = answer(study, profile, { limits: allowed, ticket });
           const kept = { ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) };
-          store.add(study.gateway ? { ...kept, relayed: true } : kept);
+          store.add({ ...kept, ...(study.gateway && { relayed: true }), ...(moment && { moment }) });
           return fresh;
         });
     });
@@ -1412,7 +1477,9 @@ export class Ledger {
           if (found?.id !== sent.id || found?.symbol !== sent.symbol) {
             throw new InvalidInput("answer", sent.id, "is not in this ledger");
           }
-          if (found.state !== "delivered") store.put({ ...found, ...news });
+          const { moment, ...rest } = found; // once it is sent, nobody needs to know when it was to be
+          const still = moment && !news.state ? { moment } : {};
+          if (found.state !== "delivered") store.put({ ...rest, ...still, ...news });
         });
     });
   }
@@ -1714,7 +1781,7 @@ async function asking({ token = null, relay = null, gateway = null }) {
   if (relay === null) return (url, { headers, ...more }) => fetch(url, { ...more, headers: { ...headers, ...shown } });
   const { askThrough, readConfig } = await import("./fairgauge-envelopes.js");
   const config = readConfig(gateway ?? "");
-  return async (url, { method, body, headers, ...more }) => {
+  return async (url, { method = "GET", body, headers, ...more }) => {
     const lower = Object.entries({ ...headers, ...shown }).map(([name, value]) => [name.toLowerCase(), value]);
     // Sorted, so that a request looks the same whichever client made it.
     const asked = { method, url, headers: Object.fromEntries(lower.sort()), content: body };
@@ -1724,16 +1791,41 @@ async function asking({ token = null, relay = null, gateway = null }) {
   };
 }
 
+function needsRelay() {
+  const text = "the study has answers sent through a relay, so that the collector sees no addresses: give its address";
+  return new CannotSend(text);
+}
+
+/**
+ * Return a uniform second of the epoch after this one, before the study closes; epochs are the same for everyone.
+ *
+ * Who sees when a device did something, and when an answer arrives, could tie the two together.
+ */
+export function nextMoment(now, { epoch, closes }, below = secureBelow) {
+  const length = Number(epoch);
+  const begins = (Math.floor(now / length) + 1) * length;
+  const ends = Math.min(begins + length, closes === null ? Infinity : Date.parse(closes) / 1000);
+  if (ends <= begins) {
+    const text = `answers to this study are sent in the epoch after the one in which they are drawn, and it closes at ${closes}, before that begins; nothing was drawn`;
+    throw new CannotAnswer(text);
+  }
+  return begins + below(ends - begins);
+}
+
+const shownMoment = (second) => `${new Date(1000 * second).toISOString().slice(0, 19)}Z`;
+
 /**
  * Send an answer of a ledger, and remember there what became of it.
  *
- * One to a study that names a gateway goes through a relay, so that the collector does not see this address; who sends it
- * `straight` all the same says so to the person.
+ * One to a study that names a gateway goes through a relay, so that the collector does not see this address, and one to a
+ * study with epochs not before its moment, which `recall` has; who sends it `straight` all the same says so to the person.
  */
 export async function deliver(ledger, drawn, url, { straight = false, ...patience } = {}) {
-  if (!patience.relay && !straight && (await ledger.recall(drawn.study))?.relayed) {
-    const text = "the study has answers sent through a relay, so that the collector sees no addresses: give its address";
-    throw new CannotSend(text, ["relay", {}]);
+  const kept = straight ? null : await ledger.recall(drawn.study);
+  if (kept?.relayed && !patience.relay) throw needsRelay();
+  if (kept?.moment && Date.now() < 1000 * kept.moment) {
+    const text = `the answer waits until ${shownMoment(kept.moment)}, so that its moment tells nothing`;
+    throw new CannotSend(text);
   }
   try {
     const token = await ledger.token(drawn.study);

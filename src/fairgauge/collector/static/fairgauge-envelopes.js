@@ -180,6 +180,20 @@ export function readConfig(written) {
   return { publicKey: data.subarray(3, 3 + POINT_BYTES), header };
 }
 
+/** Return the first key configuration of a gateway's list (RFC 9458) that can be used, as a study would name it. */
+export function firstConfig(list) {
+  for (let at = 0; at + 2 <= list.length; at += 2 + 256 * list[at] + list[at + 1]) {
+    const written = base64url(list.subarray(at + 2, at + 2 + 256 * list[at] + list[at + 1]));
+    try {
+      readConfig(written);
+      return written;
+    } catch {
+      // another one may be of use
+    }
+  }
+  throw new RangeError("the relay must give the gateway's key configuration (RFC 9458)");
+}
+
 /** Put a request into an envelope that only the holder of the key opens: { data, context }. */
 export async function sealRequest({ publicKey, header }, plain, ephemeral = null) {
   const context = await sendTo(publicKey, join(bytesOf("message/bhttp request"), [0], header), ephemeral);

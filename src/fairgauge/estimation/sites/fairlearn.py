@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, SITE_DEFAULT, check_confidence, site_kind_of
+from fairgauge.estimation.kinds import check_confidence, kind_of
 from fairgauge.estimation.result import Estimate
 from fairgauge.estimation.sites.rates import metrics_of
 from fairgauge.estimation.sites.reading import estimate_sites
@@ -13,10 +13,10 @@ from fairgauge.tallies import Tally
 
 # By the names that estimates have.
 FAIRLEARN = {
-    "selection_rate": "selection_rate",
+    "selection rate": "selection_rate",
     "accuracy": "accuracy_score",
-    "tpr": "true_positive_rate",
-    "fpr": "false_positive_rate",
+    "true positive rate": "true_positive_rate",
+    "false positive rate": "false_positive_rate",
     "precision": "precision_score",
 }
 
@@ -46,7 +46,7 @@ def estimate_by_names(
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range.
     """
-    kind, alpha = site_kind_of(SITE_DEFAULT if interval == DEFAULT else interval), check_confidence(confidence)
+    kind, alpha = kind_of(interval, study.mechanism), check_confidence(confidence)
     tally.check(study)
     ours = {theirs: name for name, theirs in FAIRLEARN.items()}
     found = estimate_sites(study, tally, alpha, kind, [ours.get(one.metric.name, one.metric.name) for one in asked])

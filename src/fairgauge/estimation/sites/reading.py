@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.kinds import DEFAULT, IntervalKind
 from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.between import Between
@@ -19,7 +19,6 @@ from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
 from fairgauge.languages import Told
 from fairgauge.study import NoisyCounts, Study
-from fairgauge.study.noisy_counts import RATES
 from fairgauge.tallies import Tally
 from fairgauge.targets.inputs import Matrix
 
@@ -46,7 +45,7 @@ class Reader:
             if not tally.products:
                 raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
-        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == "people")
+        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == DEFAULT)
 
     def rate(self, rate: Rate, alpha: float) -> Interval:
         """Return the interval of a rate."""
@@ -149,7 +148,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     }
     means = {
         group: told(
-            Told.of("caution.rate", metric=RATES.get(name, name), group=group),
+            Told.of("caution.rate", metric=name, group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, rates, strict=True)

@@ -4,6 +4,7 @@ Covers: fairgauge.collector.pages.forms, fairgauge.planning.input, fairgauge.rep
 """
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
@@ -242,6 +243,18 @@ def test_a_finished_study_is_published_as_it_is(ask):
         again = await send(desk, "/operator/publish", form | {"admission": "open"})
         assert again.status_code == 409
         assert "published already" in complaint(again)
+
+    ask(scene)
+
+
+def test_the_page_says_how_many_share_an_epoch(ask):
+    async def scene(desk: Desk) -> None:
+        desk.client.base_url = httpx.URL("https://collector")
+        opens, closes = "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z"
+        await desk.publish(replace(STUDY, planned=3000, epoch=60, opens=opens, closes=closes))
+        await sign_in(desk, desk.operator)
+        page = (await desk.client.get("/operator", headers=HTML)).text
+        assert "About 0.149 others share an epoch with an answer, and 86% of answers are alone in theirs" in page
 
     ask(scene)
 

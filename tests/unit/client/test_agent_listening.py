@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client.agent_place import listening
+from fairgauge.client.agent_socket import listening
 from fairgauge.errors import InvalidInput
 
 

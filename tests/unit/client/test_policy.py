@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairgauge.client.fitting import misfits
+from fairgauge.client.policy import misfits
 from tests.samples import sample_question, sample_study, two_questions
 from tests.silence import PEOPLE, hostile_studies, person
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from fairgauge.client.web import NO_HEADERS, Response, check_url, place, request
 from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
-from fairgauge.envelopes.oblivious import REQUEST_TYPE, SEALED_RESPONSE, SIZE
+from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, SEALED_RESPONSE, SIZE
 from fairgauge.errors import CannotSend, InvalidInput
 from fairgauge.study import Study
 
@@ -47,6 +47,25 @@ class Relay:
             )
         return cls(url, KeyConfig.read(study.gateway))
 
+    @classmethod
+    def unread(cls, url: str, *, timeout: float) -> "Relay":
+        """Return a relay with the key that it hands to everyone, for a study that is still to be read.
+
+        A relay that hands out a key of its own sees which study is read, and no more: the answer is sealed with the key
+        in the study, whose digest is known.
+
+        Raises:
+            InvalidInput: If the address is none.
+            CannotSend: If the relay has no key.
+        """
+        check_url("relay", url)
+        response = request(url, headers={"Accept": KEYS_TYPE}, timeout=timeout, most=_SLACK)
+        try:
+            return cls(url, KeyConfig.read_list(response.body if response.status == 200 else b""))
+        except InvalidInput:
+            hint = "give the study as a file, from somebody else than the collector"
+            raise CannotSend(f"{place(url)} does not hand out the gateway's key: {hint}") from None
+
     def request(
         self, url: str, *, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS, timeout: float, most: int
     ) -> Response:
@@ -61,7 +80,7 @@ class Relay:
             body=sealed.data,
             headers={"Content-Type": REQUEST_TYPE, "Accept": "*/*"},
             timeout=timeout,
-            most=SEALED_RESPONSE + _SLACK,
+            most=SEALED_RESPONSE + _SLACK + 2 * most,  # padded to at most twice its length
         )
         # Whatever a relay says is not what the collector says: it can delay an answer, and never refuse it.
         if response.status != 200:
