@@ -1729,6 +1729,18 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "storm: a newcomer makes room for those who wait for their turn",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle is None), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
+        "storm: whoever is being sent something makes room for a newcomer",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
         "verify: numbers without the seal that the record has of their study pass",
         'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
         'outcome: Outcome = "open"',
