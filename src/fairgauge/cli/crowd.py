@@ -5,7 +5,7 @@ from typing import Any
 
 from fairgauge.crowd import Crowd, crowd_of, factor_sentence, guess_sentence, promised
 from fairgauge.crowd.promise import LARGEST_DELTA
-from fairgauge.crowd.words import is_loose, loose_sentence, rests_on, shown_delta
+from fairgauge.crowd.sentences import is_loose, loose_sentence, rests_on, shown_delta
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.numbers import as_count, read_decimal
