@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from fairgauge.collector.gates import Gate
+from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
 from fairgauge.crowd.promise import MOST_DRAWS
