@@ -787,6 +787,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
     ),
     _mutant(
+        "hiding: nobody is told that the collector saw who asked for a study",
+        "if study.gateway is not None and request.relay is None:",
+        "if False:",
+        "test_who_asks_without_a_relay_is_told_that_the_collector_saw_it",
+    ),
+    _mutant(
         "hiding: a study without an issuer need not be everybody's",
         'if study.gateway is not None and study.admission != "blind": _check_everybodys(',
         "if False: _check_everybodys(",
@@ -1723,6 +1729,18 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "storm: a newcomer makes room for those who wait for their turn",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle is None), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
+        "storm: whoever is being sent something makes room for a newcomer",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
         "verify: numbers without the seal that the record has of their study pass",
         'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
         'outcome: Outcome = "open"',
@@ -2486,9 +2504,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: fields that nobody knows are passed over",
+        "if name not in required and name not in optional: raise BadStudy(name, value",
+        "if False: raise BadStudy(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "tally: fields that nobody knows are passed over",
         "if name not in names: raise error(name, value",
         "if False: raise error(name, value",
-        "test_a_document_that_breaks_a_rule_is_refused",
+        "test_bad_tallies_are_refused",
     ),
     _mutant(
         "study: a number with a fraction is read",
