@@ -316,6 +316,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_one_persons_group_does_not_change_how_those_of_others_are_read",
     ),
     _mutant(
+        "silence: how long a profile takes to read is told with every answer",
+        "@lru_cache(maxsize=64) def _parts_of(data: bytes)",
+        "def _parts_of(data: bytes)",
+        "test_a_profile_is_read_once_and_again_when_it_is_another",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
@@ -347,8 +353,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: an agent whose profile is gone gives no answer",
-        "except OSError: profile = None",
-        "except ValueError: profile = None",
+        'except OSError: data = b""',
+        'except ValueError: data = b""',
         "test_a_profile_that_is_gone_is_answered_like_one_with_nothing_in_it",
     ),
     _mutant(
@@ -1723,6 +1729,18 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "storm: a newcomer makes room for those who wait for their turn",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle is None), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
+        "storm: whoever is being sent something makes room for a newcomer",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
         "verify: numbers without the seal that the record has of their study pass",
         'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
         'outcome: Outcome = "open"',
@@ -2486,9 +2504,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: fields that nobody knows are passed over",
+        "if name not in required and name not in optional: raise BadStudy(name, value",
+        "if False: raise BadStudy(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "tally: fields that nobody knows are passed over",
         "if name not in names: raise error(name, value",
         "if False: raise error(name, value",
-        "test_a_document_that_breaks_a_rule_is_refused",
+        "test_bad_tallies_are_refused",
     ),
     _mutant(
         "study: a number with a fraction is read",

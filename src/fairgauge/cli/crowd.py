@@ -16,18 +16,18 @@ def crowd_asked(study: Study, draws: str | None, delta: str | None) -> Crowd | N
     if draws is None:
         return promised(study)
     small, count = LARGEST_DELTA if delta is None else read_decimal("delta", delta), as_count("draws", draws)
-    _check_draws(study.mechanism, draws)
+    check_draws(study.mechanism, "draws", draws)
     return crowd_of(study, count, delta=small)
 
 
 @singledispatch
-def _check_draws(mechanism: Mechanism, draws: str) -> None:
-    """Refuse draws where counts hide a person otherwise."""
+def check_draws(mechanism: Mechanism, field: str, typed: str) -> None:
+    """Refuse what brings draws where counts hide a person otherwise."""
 
 
-@_check_draws.register
-def _(_: NoisyCounts, draws: str) -> None:
-    raise InvalidInput("draws", draws, "is for counts of devices: what sites send has noise of its own")
+@check_draws.register
+def _(_: NoisyCounts, field: str, typed: str) -> None:
+    raise InvalidInput(field, typed, "is for counts of devices: what sites send has noise of its own")
 
 
 def crowd_document(crowd: Crowd) -> dict[str, Any]:
