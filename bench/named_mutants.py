@@ -675,7 +675,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "crowd: symbols with other ratios are merged",
         "scale = gcd(*column)",
         "scale = min(column)",
-        "test_points_of_the_reference",
+        "test_nearly_the_same_is_not_the_same",
     ),
     _mutant(
         "crowd: draws are spread evenly over the symbols",
