@@ -19,10 +19,10 @@ from fairgauge.study import Attribute
 CONFIDENCE, PEOPLE = 0.95, 500
 SEX = Attribute("sex", ("female", "male"))
 THEIRS = {
-    "selection_rate": fairlearn.selection_rate,
+    "selection rate": fairlearn.selection_rate,
     "accuracy": accuracy_score,
-    "tpr": fairlearn.true_positive_rate,
-    "fpr": fairlearn.false_positive_rate,
+    "true positive rate": fairlearn.true_positive_rate,
+    "false positive rate": fairlearn.false_positive_rate,
     "precision": precision_score,
 }
 
@@ -55,7 +55,11 @@ def without_privacy(number: int) -> dict[str, float]:
     frame = fairlearn.MetricFrame(
         metrics=THEIRS, y_true=everyone["truth"], y_pred=everyone["said"], sensitive_features=everyone["sex"]
     )
-    about = {"tpr": everyone["truth"] == 1, "fpr": everyone["truth"] == 0, "precision": everyone["said"] == 1}
+    about = {
+        "true positive rate": everyone["truth"] == 1,
+        "false positive rate": everyone["truth"] == 0,
+        "precision": everyone["said"] == 1,
+    }
     found = {}
     for name in THEIRS:
         sizes = everyone[about.get(name, everyone["truth"] >= 0)]["sex"].value_counts()

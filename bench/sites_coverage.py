@@ -190,7 +190,10 @@ def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tup
     yield "share", holds(share_of(site, group), level=alpha)
     yield "gap", holds(*pairs[name], level=alpha)
     yield "ratio", all(holds(rate, level=alpha / 2) for rate in pairs[name])
-    yield "equalised odds", all(holds(*pairs[each], level=alpha / 2) for each in ("tpr", "fpr"))
+    yield (
+        "equalised odds",
+        all(holds(*pairs[each], level=alpha / 2) for each in ("true positive rate", "false positive rate")),
+    )
 
 
 def draw(setting: Setting, site: NoisyCounts, rng: np.random.Generator) -> tuple[Cells, Tally]:

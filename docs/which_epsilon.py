@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
+from fairgauge.crowd import usual_draws
 from fairgauge.estimation.kinds import DEFAULT, kind_of
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
@@ -26,6 +27,8 @@ LIMITS = {
     "0.5": (66.432, 205.284), "1": (18.487, 44.793), "2": (6.203, 7.615), "4": (1.056, 1.078), "8": (0.380, 0.382)
 }  # fmt: skip
 DEVIATIONS = 2.5758
+# To which part of the width people are found.
+CLOSE, STEPS = 0.003, 8
 CLIENTS = {10_000: "10,000", 200_000: "200,000", 1_000_000: "a million"}
 
 
@@ -53,27 +56,37 @@ def draw() -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def people(goal: Goal, epsilon: str) -> float:
-    """Return how many people the gap to two points takes, with the table that is best for so many."""
+def people(goal: Goal, epsilon: str, *, draws: bool = False) -> float:
+    """Return how many people the gap to two points takes, with the table that is best for so many.
+
+    With draws, all are one batch that has as many secret draws as is usual.
+    """
     wanted, found = 2 * GOOD, 10_000.0
-    for _ in range(3):
+    for _ in range(STEPS):
         name, channel = choose_design(goal, Decimal(epsilon), found)
-        found *= (planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01) / wanted) ** 2
+        drawn = usual_draws([channel], round(found)) / round(found) if draws else 0.0
+        ratio = planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
+        # Few answers have intervals that fall faster than with the square root: so much less than the square.
+        found *= ratio**1.5
+        if abs(ratio - 1) < CLOSE:
+            break
     return found
 
 
 def costs() -> None:
     """Print people needed at each epsilon: the old defaults, the new ones, and what no table can go below."""
-    asked: dict[str, dict[str, Any]] = {
-        "alike, nobody abstains": {"ratio": 1.0},
-        "any": {"ratio": None, "shares_known": False},
-        "any, one in ten abstains": {"ratio": None, "shares_known": False, "abstain": True},
+    estimated: dict[str, Any] = {"ratio": None, "shares_known": False}
+    asked: dict[str, tuple[dict[str, Any], bool]] = {
+        "alike, nobody abstains": ({"ratio": 1.0}, False),
+        "any": (estimated, False),
+        "any, one in ten abstains": ({**estimated, "abstain": True}, False),
+        "any, one in ten abstains, secret draws": ({**estimated, "abstain": True}, True),
     }
     for epsilon, limits in LIMITS.items():
         cells = [
-            people(Goal((0.5, 0.5), expect=expect, **given), epsilon)
+            people(Goal((0.5, 0.5), expect=expect, **given), epsilon, draws=draws)
             for expect in (None, 0.8)
-            for given in asked.values()
+            for given, draws in asked.values()
         ]
         cells += [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in limits]
         print(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |", flush=True)

@@ -62,6 +62,11 @@ def solved_anew() -> Iterator[None]:
         yield
 
 
+def pytest_collectstart() -> None:
+    """Look designs up that another worker has needed for a module of tests."""
+    kept_designs.keep()
+
+
 def pytest_runtest_setup() -> None:
     """Look designs up that another test has needed."""
     kept_designs.keep()

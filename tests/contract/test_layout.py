@@ -67,3 +67,13 @@ def test_every_room_is_in_the_table_of_contributing():
 def test_no_quick_test_starts_a_slow_engine():
     slow = re.compile(r"PYSPARK_SUBMIT_ARGS|SparkSession\.builder|engine=\"pyspark\"\)\.")
     assert [str(path) for path in (TESTS / "unit").rglob("*.py") if slow.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_every_test_that_a_page_names_is_there():
+    """Pages say which test shows what they promise."""
+    texts = [path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py")]
+    there = {name for text in texts for name in re.findall(r"def (test_\w+)", text)}
+    pages = [ROOT / "docs" / "no-party-alone.md", ROOT / "docs" / "threat-model.md"]
+    promised = {name for page in pages for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
+    assert len(promised) > 15
+    assert promised <= there

@@ -149,3 +149,27 @@ class TestEstimates:
     def test_of_nobody_tell_nothing(self, case: Case) -> None:
         found = fg.estimate(case.study, fg.Tally.empty(case.study))
         assert all(not one.gaps for one in found.questions)
+
+
+SEX = fg.Attribute("sex", ["female", "male"])
+ASKED: dict[str, tuple[fg.Metric | None, dict[str, Any], dict[str, Any]]] = {
+    "channel": (fg.Metric("recall", 0, 1), {}, {"designs": ["randomized-response"]}),
+    "counts of truth and prediction": (None, {"outcome": "confusion"}, {"people": 400}),
+    "counts of levels": (fg.Metric("score", 0, 10), {"outcome": "levels"}, {"people": 400}),
+}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_from_the_plan_to_the_report(name: str) -> None:
+    metric, asked, about = ASKED[name]
+    plans = fg.plan(metric, SEX, epsilon=2, clients=2000, interval="population", **asked, **about)
+    design: dict[str, Any] = {"design": "randomized-response"} if "designs" in about else {}
+    study = fg.Study("Either", fg.design(metric, SEX, epsilon=2, clients=None, **asked, **design))
+    assert tuple(plans.metrics) == tuple(question.metric.name for question in study.questions)
+    assert {plan.rows[0].mechanism for plan in plans} == {study.mechanism}
+    read = fg.Study.from_bytes(study.to_bytes())
+    tally = fg.simulate(read, CASES[name].population, clients=2000, seed=3)
+    found = fg.estimate(read, tally)
+    assert found.interval == plans[0].interval
+    assert {"about", "guarantee", "questions"} <= set(found.to_dict())
+    assert "<h1" in render_report(read, tally, found)

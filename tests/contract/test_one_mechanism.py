@@ -13,12 +13,18 @@ OWN = {"channel.py", *(f"study/{name}.py" for name in ("mechanism", "noisy_count
 
 KIND = re.compile(
     r"counts_mechanism|counts_people|\bof_sites\b|told\.sites|isinstance\([^)]*\b(NoisyCounts|Channel)\b"
-    r"|type\([^)]*mechanism\)|\.mechanism\.metric is"
+    r"|type\([^)]*mechanism\)|\.mechanism\.metric is|[=!]= ?\{?COUNTED\b|whom [=!]="
 )
+# What somebody types or writes says who answers, and is read in few places, before there is a mechanism to ask.
+TYPED = re.compile(r"\boutcome\)? (is( not)? None|[=!]= \"(confusion|levels)\")|\bif outcome\b")
+MOST_TYPED = 17
 # What a mechanism says of itself as true or false, or as a number that is compared with one: each is a promise of the
 # protocol with a meaning of its own, and a question in disguise where it is asked for another reason.
 SAID = re.compile(r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b")
 MOST_SAID = 11
+# Functions by the mechanism's type.
+MOST_BY_TYPE = 35
+CONTRIBUTING = ROOT.parents[1] / "CONTRIBUTING.md"
 
 
 def asked(pattern: re.Pattern[str]) -> Counter[str]:
@@ -39,6 +45,19 @@ def test_what_a_mechanism_says_of_itself_is_asked_seldom():
     assert found.total() == MOST_SAID, f"the number may only fall, and then falls here: {found}"
 
 
+def test_what_is_typed_is_asked_for_an_outcome_seldom():
+    found = asked(TYPED)
+    assert found.total() == MOST_TYPED, f"the number may only fall, and then falls here: {found}"
+
+
+def test_the_page_on_the_house_names_everything_that_goes_by_a_mechanism():
+    text = CONTRIBUTING.read_text(encoding="utf-8").partition("### Functions by mechanism")[2].partition("\n## ")[0]
+    said = {f"cli/{name}" if "/" not in name else name for name in re.findall(r"`([a-z_/]+\.py)`", text)}
+    by_type = asked(re.compile(r"^\s*@singledispatch"))
+    assert said == {*by_type, "study/document_format.py", "planning/noisy_counts.py"}
+    assert by_type.total() == MOST_BY_TYPE, "the number may only fall, and then falls here"
+
+
 def test_the_patterns_find_what_was_there():
     for line in (
         "if study.counts_mechanism is not None:",
@@ -46,6 +65,7 @@ def test_the_patterns_find_what_was_there():
         "{% if told.sites %}",
         "if entry.of_sites and not entry.kept.sealed:",
         "if isinstance(study.mechanism, NoisyCounts):",
+        "if designs != {COUNTED}:",
     ):
         assert KIND.search(line)
     assert SAID.search("    if entry.contributors_known:")

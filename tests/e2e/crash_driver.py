@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
 import fairgauge.client.load
+import fairgauge.client.policy
 import fairgauge.client.records
 import fairgauge.client.site_command
 from fairgauge.client import Answer, Ledger, Patience, answer, command

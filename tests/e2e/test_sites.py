@@ -73,7 +73,7 @@ def test_from_records_to_an_estimate(study: Path, folder: Path, capsys: pytest.C
     assert "6 sites answered Alarms" in told
     found = json.loads(fairgauge("estimate", study, folder / "tally.json", "--json"))
     assert found["about"] == "the people that these sites see"
-    (gap,) = next(q for q in found["questions"] if q["metric"] == "tpr")["gaps"]
+    (gap,) = next(q for q in found["questions"] if q["metric"] == "true positive rate")["gaps"]
     assert gap["low"] <= -0.25 <= gap["high"]
     words = fairgauge("estimate", study, folder / "tally.json", "--interval", "records")
     assert "The model's true positive rate is between" in words

@@ -6,15 +6,19 @@ Browsers check the client's vectors too (``tests/browser``); Node does it in a s
 import json
 import math
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from fairgauge.crowd import crowd_of
+from fairgauge.crowd.blanket import Blanket
+from fairgauge.crowd.certificate import certify
 from fairgauge.errors import BadStudy
 from fairgauge.study import Attribute, Metric, Release
-from tests.samples import sample_question, sample_study
+from tests.samples import sample_question, sample_study, two_questions
 from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
 
@@ -331,3 +335,46 @@ def test_javascript_takes_no_ticket_for_an_id_in_the_crowd(tmp_path: Path):
     )
     refused = "the study hides answers in a crowd, and who gave out this ticket could read the answer"
     assert said == [refused, True, refused, True, refused, "the study takes answers with a ticket only"]
+
+
+@needs_node
+def test_few_draws_give_the_number_that_python_gives(tmp_path: Path):
+    """With few draws the bound is evaluated at a t so large that no part of an exponential can be written down."""
+    studies = [sample_study(), two_questions(), sample_study(sample_question(epsilon="3", loss=20))]
+    cases = [
+        (study, draws, delta) for study in studies for draws in (1, 3, 40) for delta in ("0.00000001", "0.001", "0.05")
+    ]
+    texts = [(study.to_bytes().decode(), draws, delta) for study, draws, delta in cases]
+    found = run_client(
+        tmp_path,
+        f"""
+        import {{ crowdOf }} from "./fairgauge-crowd.js";
+        const found = [];
+        for (const [text, draws, delta] of {json.dumps(texts)}) {{
+          found.push(crowdOf(await client.parseStudy(new TextEncoder().encode(text)), draws, {{ delta }}).epsilon);
+        }}
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found == [crowd_of(study, draws, delta=Decimal(delta)).number for study, draws, delta in cases]
+
+
+@needs_node
+def test_a_certificate_at_a_large_t_is_the_one_of_python(tmp_path: Path):
+    """Within a part in a million on either side, where exponents are taken whole and where they are taken in parts."""
+    study = two_questions()
+    blankets = [Blanket.of(channel.table) for channel in study.channels]
+    cases = []
+    for draws, t in ((1, "50"), (3, "200"), (2, "5"), (2, "13")):
+        bound, _ = certify(blankets, draws, Decimal("1.09375"), Decimal(t))
+        cases += [(draws, float(t), f"{bound * part:.20f}") for part in (Decimal("1.000001"), Decimal("0.999999"))]
+    found = run_client(
+        tmp_path,
+        f"""
+        import {{ isCertified }} from "./fairgauge-crowd.js";
+        const study = await client.parseStudy(new TextEncoder().encode({json.dumps(study.to_bytes().decode())}));
+        const found = {json.dumps(cases)}.map(([draws, t, delta]) => isCertified(study, draws, 1.09375, t, delta));
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found == [True, False] * 4

@@ -250,11 +250,12 @@ class _Run:
             whose = "the holder of this key" if given else "the holder of the key that it names"
             self._say("record", "broken", f"{piece.name} is not signed by {whose}.")
             return
-        if seal is None:
-            has = "has no seal of this study" if line is None else "has a seal of this study, which is not here"
-            self._say("record", "open", f"{piece.name} {has}.")
-        elif line is None:
-            self._say("record", "broken", f"{piece.name} has no seal of this study.")
+        if seal is None and line is not None:  # numbers of a sealed study come with its seal
+            outcome: Outcome = "open" if self.sealed_numbers is None else "broken"
+            self._say("record", outcome, f"{piece.name} has a seal of this study, which is not here.")
+        elif seal is None or line is None:
+            outcome = "open" if seal is None else "broken"
+            self._say("record", outcome, f"{piece.name} has no seal of this study.")
         elif line.digest != seal.digest:
             self._say("record", "broken", f"{piece.name} has another seal of this study, closed {line.at}.")
         elif not given and self._seal is not None and line.key != self._seal.key:

@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 from fairgauge.client import held
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket
 from fairgauge.client.disk import rename_to_free, sync_folder
-from fairgauge.client.limits import Limits, ToReaders, add_up, charges, reader_charges, times
+from fairgauge.client.limits import Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.client.moments import next_moment
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
@@ -202,8 +202,7 @@ class Ledger:
     def spent(self) -> dict[str, Decimal]:
         """Return what the answers cost each attribute in sum."""
         with self._transaction() as connection:
-            rows = self._charges(connection)
-        return {name: add_up(cost for account, cost in rows if account == name) for name, _ in rows}
+            return add_by_name(self._charges(connection))
 
     def spent_towards_readers(self) -> dict[str, ToReaders]:
         """Return the same towards those who read released counts: epsilons and deltas both add up."""

@@ -60,9 +60,9 @@ class Limits:
         """
         if self.lifetime is None:
             return
-        past = list(spent)
+        past = add_by_name(spent)
         for account, charge in charges.items():
-            before = add_up(cost for name, cost in past if name == account)
+            before = past.get(account, Decimal(0))
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(
@@ -132,6 +132,18 @@ def add_up(costs: Iterable[Decimal]) -> Decimal:
     for cost in costs:
         total = _UPWARD.add(total, cost)
     return total
+
+
+def add_by_name(costs: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
+    """Return the sum for each name, rounded up; whoever picks studies may have made up thousands of names.
+
+    >>> add_by_name([("sex", Decimal(1)), ("age", Decimal(2)), ("sex", Decimal(3))])
+    {'sex': Decimal('4'), 'age': Decimal('2')}
+    """
+    found: dict[str, Decimal] = {}
+    for name, cost in costs:
+        found[name] = _UPWARD.add(found.get(name, Decimal(0)), cost)
+    return found
 
 
 def times(cost: Decimal, count: int) -> Decimal:

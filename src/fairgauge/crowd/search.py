@@ -4,12 +4,12 @@ Nothing here has to be exact: whatever t comes out, the certificate is computed 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
 from fairgauge.channel import ROW_SUM
+from fairgauge.crowd.blanket import Blanket
 from fairgauge.crowd.certificate import Pair, certify
-from fairgauge.crowd.laws import Blanket
 
 # Epsilon is a multiple of this digit's unit, rounded up: at most 0.01 % more.
 _GRID = Context(prec=5, rounding=ROUND_CEILING)
@@ -54,16 +54,11 @@ def best_t(laws: Sequence[Sequence[Law]], draws: int, epsilon: float) -> float:
     """Return the t that makes the bound least: there its logarithm, which is unimodal in t, is flat."""
     low = high = 1 / math.sqrt(draws + 1)
     while _slope(laws, draws, epsilon, low) > 0:
-        low /= 4
+        low, high = low / 4, low
     while high < _LARGEST_T and _slope(laws, draws, epsilon, high) < 0:
-        high *= 4
-    for _ in range(40):
-        middle = math.sqrt(low * high)
-        if _slope(laws, draws, epsilon, middle) > 0:
-            high = middle
-        else:
-            low = middle
-    return math.sqrt(low * high)
+        low, high = high, 4 * high
+    low, high = _turn(lambda log_t: _slope(laws, draws, epsilon, math.exp(log_t)), math.log(low), math.log(high), 1e-9)
+    return math.exp((low + high) / 2)
 
 
 def log_bound(laws: Sequence[Sequence[Law]], draws: int, epsilon: float, t: float) -> float:
@@ -77,19 +72,35 @@ def _least(laws: Sequence[Sequence[Law]], draws: int, delta: float, most: float)
     """Return the least epsilon whose bound is at most delta, both as parts of the blanket's weight; None if none is."""
     aim = math.log(delta)
 
-    def enough(epsilon: float) -> bool:
-        return log_bound(laws, draws, epsilon, best_t(laws, draws, epsilon)) <= aim
+    def spare(epsilon: float) -> float:
+        return aim - log_bound(laws, draws, epsilon, best_t(laws, draws, epsilon))
 
-    if not enough(most):
+    if spare(most) < 0:
         return None
-    low, high = 0.0, most
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if enough(middle):
-            high = middle
+    return _turn(spare, 0.0, most, 1e-9 * most)[1]
+
+
+def _turn(rising: Callable[[float], float], low: float, high: float, within: float) -> tuple[float, float]:
+    """Return an interval, so narrow, at whose upper end a rising function is 0 or above, as it is at ``high``.
+
+    By regula falsi, where an end that stays counts half (Illinois), and by halving where three steps did less.
+    """
+    below, above = rising(low), rising(high)
+    step, wide, last = 0, math.inf, 0.0
+    while high - low > within:
+        at = (low + high) / 2
+        if step % 3 or high - low <= wide / 2:
+            wide = wide if step % 3 else high - low
+            if below < 0 < above < math.inf:
+                at = low - below * (high - low) / (above - below)
+                at = min(max(at, low + within / 2), high - within / 2)
+        value = rising(at)
+        if value >= 0:
+            high, above, below = at, value, below / 2 if last > 0 else below
         else:
-            low = middle
-    return high
+            low, below, above = at, value, above / 2 if last < 0 else above
+        step, last = step + 1, math.copysign(1.0, value)
+    return low, high
 
 
 def _slope(laws: Sequence[Sequence[Law]], draws: int, epsilon: float, t: float) -> float:

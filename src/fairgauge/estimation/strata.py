@@ -34,8 +34,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import chi2
+from scipy.special import chdtri, ndtr
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.fit import IMPOSSIBLE
@@ -229,7 +228,7 @@ def _sensitivity(readers: Sequence[Reader], weights: Vector, asked: Sequence[Que
 
 def _weighed(readers: Sequence[Reader], weights: Vector, pair: Pair, alpha: float) -> Interval | None:
     """Return the interval of one weighed gap; None if the answers of a stratum contradict what its study says."""
-    limit = float(chi2.isf(alpha, len(readers)))
+    limit = float(chdtri(len(readers), alpha))
     try:
         ends = [_Ends.of(reader, pair, math.sqrt(limit)) for reader in readers]
     except Contradicted:

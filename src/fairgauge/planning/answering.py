@@ -13,7 +13,7 @@ from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
-from fairgauge.targets.target import Goal
+from fairgauge.targets.target import FEW, Goal
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
 RATIO = 1.1
@@ -33,12 +33,14 @@ def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
 
 
 def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLine, ...]:
-    """Return what a plan for the gap of two groups gives in three ways of answering; nothing for other plans.
+    """Return what a plan for gaps of up to six groups gives in three ways of answering; nothing for other plans.
+
+    Of several gaps it is the widest.
 
     Guarantee: each has the table that ``design`` makes then, for as many clients as the plan has.
     """
     best = None if plan.best is None or plan.crowd is not None or len(plan.rows) == 1 else plan.row(plan.best)
-    if goal.target != "gap" or goal.groups != 2 or best is None or best.epsilon is None or best.clients is None:
+    if goal.target != "gap" or goal.groups > FEW or best is None or best.epsilon is None or best.clients is None:
         return ()
     wanted = 2 * GOOD * metric.scale if plan.solved_for == "error" or best.error is None else best.error
     middle = goal.most_ratio if 1 < goal.most_ratio < math.inf else RATIO

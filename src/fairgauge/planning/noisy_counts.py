@@ -257,12 +257,12 @@ def _(  # noqa: PLR0913 - what a plan takes, of which noisy counts use a part
         if given is not None:
             raise InvalidInput(name, given, "must not be given in a plan for sites")
     given, planned = Given(epsilon, clients, error), _Widths(questions, check_confidence(confidence))
-    names, plans = tuple(metrics_of(questions.mechanism(Decimal(1)))), []
+    names, plans = tuple(question.metric.name for question in questions), []
     for name in names:
         progress(name)
         row = planned.row(name, given)
         plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
-    return Plans(names, tuple(plans), whom="sites")
+    return Plans(names, tuple(plans), whom="sites", at_once=True)
 
 
 @dataclass(frozen=True)

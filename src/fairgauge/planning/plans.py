@@ -22,7 +22,6 @@ from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_mea
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, Target
-from fairgauge.study.question import COUNTED
 from fairgauge.targets.target import Goal, assumption, condition
 
 _AS_GOOD = 1.0005
@@ -469,11 +468,13 @@ class Plans:
         metrics: What the questions are about, in order.
         plans: The plan of each.
         whom: Who answers: ``clients``, of one person each, or ``sites``.
+        at_once: Whether one answer is about all questions, so that there is nothing to share.
     """
 
     metrics: tuple[str, ...]
     plans: tuple[Plan, ...]
     whom: str = "clients"
+    at_once: bool = False
 
     _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
     plot = above("fairgauge.reports.plots", "plot_plans")
@@ -522,8 +523,7 @@ class Plans:
 
     def _sharing(self) -> Iterator[str]:
         designs = {row.design for plan in self.plans for row in plan.rows}
-        # One table of noisy counts answers all questions at once.
-        if designs != {COUNTED}:
+        if not self.at_once:
             yield share_sentence(len(self.plans), shared=TOGETHER in designs)
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ def speaking_of(study: Study, attribute: Attribute, voice: Voice) -> Voice:
     """Return a voice that calls a study's metrics, and an attribute with its groups, what the study calls them."""
     known = {EVERYONE: voice.say("table.everyone")}
     implied = {question.metric.name for question in study.questions if not question.named}
-    known |= {name: voice.say(f"rate.{key.replace('_', '-')}") for key, name in RATES.items() if name in implied}
+    known |= {name: voice.say(f"rate.{key}") for name, key in RATES.items() if name in implied}
     if study.translations is None:
         return voice.calling(known)
     _, texts = spoken(study, [voice.tag])

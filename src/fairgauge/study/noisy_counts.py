@@ -20,15 +20,15 @@ FEWEST = 3
 
 Outcome = Literal["confusion", "levels"]
 
-# What a table of truth and prediction tells, by its short name, and in words.
+# What a table of truth and prediction tells, and by which key languages have its name.
 RATES = {
-    "selection_rate": "selection rate",
+    "selection rate": "selection-rate",
     "accuracy": "accuracy",
-    "tpr": "true positive rate",
-    "fpr": "false positive rate",
+    "true positive rate": "tpr",
+    "false positive rate": "fpr",
     "precision": "precision",
 }
-_RATE_METRICS = tuple(Metric(name, 0, 1) for name in RATES.values())
+_RATE_METRICS = tuple(Metric(name, 0, 1) for name in RATES)
 
 
 @dataclass(frozen=True, slots=True, init=False)

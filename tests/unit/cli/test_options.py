@@ -42,7 +42,8 @@ OTHER: dict[str, str] = {
     "site_column": "place", "truth_column": "said", "prediction_column": "truth", "engine": "none",
     "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
     "asked": "300000", "date": "2027-02-02", "issuer": "issuer.example=MIIB", "gateway": "AQAg", "epoch": "3600",
-    "order": "waves", "signature": "abc", "key": "abc", "strict": "", "record": "record.jsonl", "draws": "500",
+    "order": "waves", "signature": "abc", "key": "abc", "strict": "", "batch": "1000", "draws": "500",
+    "record": "record.jsonl",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}

@@ -118,3 +118,35 @@ def test_a_ledger_remembers_that_an_answer_goes_through_a_relay(server: Recorder
     assert deliver(ledger, drawn, COLLECTOR, patience=AT_ONCE, relay=Relay.of(STUDY, server.url)) == "accepted"
     plain = ledger.answer(sample_study(), {"group": "female", "values": {"recall": 0.5}})
     assert not ledger.wants_relay(plain.study)
+
+
+# ---------------------------------------------------------------------------------------- a study that is still unread
+def keys_of(config: KeyConfig) -> bytes:
+    data = config.to_bytes()
+    return len(data).to_bytes(2, "big") + data
+
+
+def test_a_key_of_the_relay_s_own_opens_no_answer(server: Recorder):
+    """It learns which study is read; what is sent goes by the key in the study, whose digest the device knows."""
+    own = KeyConfig.of(bytes(31) + b"\5")
+    server.reply = lambda _heard: Reply(body=keys_of(own))
+    assert Relay.unread(server.url, timeout=5).gateway == own
+    relay = Relay.of(STUDY, server.url)
+    with pytest.raises(CannotSend):
+        send(ANSWER, COLLECTOR, patience=Patience(tries=1), relay=relay)
+    with pytest.raises(InvalidInput, match="must be the key of this gateway"):
+        open_request(bytes(31) + b"\5", own, server.heard[-1].body)
+    assert read_request(open_request(SECRET, KeyConfig.of(SECRET), server.heard[-1].body).data).content
+
+
+@pytest.mark.parametrize("reply", [Reply(404), Reply(body=b""), Reply(body=b"\0\3abc"), Reply(body=b"\xff" * 40)])
+def test_a_relay_without_the_gateway_s_key_needs_the_study_as_a_file(server: Recorder, reply: Reply):
+    server.reply = lambda _heard: reply
+    with pytest.raises(CannotSend, match="give the study as a file, from somebody else than the collector"):
+        Relay.unread(server.url, timeout=5)
+
+
+def test_of_several_keys_the_first_that_can_be_used_is_taken(server: Recorder):
+    strange = b"\0\4\1\0\x99\0"
+    server.reply = lambda _heard: Reply(body=strange + keys_of(KeyConfig.of(SECRET)))
+    assert Relay.unread(server.url, timeout=5).gateway == KeyConfig.of(SECRET)

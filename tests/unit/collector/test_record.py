@@ -6,6 +6,7 @@ Covers: fairgauge.collector.record.
 import asyncio
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -515,6 +516,12 @@ def test_verify_says_whether_a_seal_is_in_the_record(tmp_path: Path):
     assert "no whole record" in outcome(good.replace(b"sealed", b"Sealed"))[1]
     changed = good.replace(json.loads(good.splitlines()[-1])["signature"][:8].encode(), b"AAAAAAAA")
     assert "is not signed" in outcome(changed)[1]
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as whole, zipfile.ZipFile(tmp_path / "without.zip", "w") as without:
+        for name in whole.namelist():
+            if name.endswith(("study.json", "tally.json")):
+                without.writestr(name, whole.read(name))
+    bundle = gather([tmp_path / "without.zip"])
+    assert outcome(good) == ("broken", "record has a seal of this study, which is not here.")
     words = ["verify", str(tmp_path / "bundle.zip"), "--record", str(tmp_path / "secrets" / FILE), "--key", key]
     said = CliRunner().invoke(make_app(["verify"]), words, catch_exceptions=False)
     assert (said.exit_code, "has this seal" in said.output) == (0, True)

@@ -1,6 +1,7 @@
 """What it costs not to know how often groups answer, and which table serves a band of splits."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -130,6 +131,22 @@ def test_a_plan_has_three_lines_with_the_tables_that_design_makes(quick: None):
     best = needed.row(needed.best or "").clients or 0
     assert first.clients == pytest.approx(best, rel=0.05)
     assert (last.clients or 0) < 0.5 * best
+
+
+def test_three_groups_have_three_lines_too(quick: None):
+    shares = {"a": "0.4", "b": "0.3", "c": "0.3"}
+    asked = Attribute("group", shares)
+    (found,) = plan(RECALL, asked, epsilon=2, clients=50_000, interval="normal")
+    lines = answering_lines(Goal.of(Question(RECALL, asked)), RECALL, found)
+    assert [line.answering for line in lines] == ["any", "1.1", "alike"]
+    assert lines[0].error == pytest.approx(found.row(found.best or "").error)
+    (made,) = design(RECALL, replace(asked, answering="alike"), epsilon=2, clients=50_000)
+    assert made.design == lines[2].design
+    read = RECALL.scale * planned_width(Goal.of(made), made.channel, 50_000, NORMAL, 0.01)
+    assert read == pytest.approx(lines[2].error)
+    assert lines[0].error > 1.2 * lines[2].error
+    many = Attribute("group", [str(number) for number in range(7)], ["0.1"] * 6 + ["0.4"])
+    assert answering_lines(Goal.of(Question(RECALL, many)), RECALL, found) == ()
 
 
 def test_a_band_leaves_what_no_number_of_clients_takes_away(quick: None):

@@ -40,8 +40,8 @@ def error(asked: CountedQuestions, metric: str, **more: Any) -> float:
 @pytest.mark.parametrize(("epsilon", "more"), [("1", 1.21), ("2", 1.05)])
 def test_what_noise_adds_for_twenty_hospitals(epsilon: str, more: float) -> None:
     plans = plan_questions(confusion(), epsilon=Decimal(epsilon), clients=20, confidence=0.95)
-    assert plans.metrics == ("selection_rate", "accuracy", "tpr", "fpr", "precision")
-    row = plans["tpr"].rows[0]
+    assert plans.metrics == ("selection rate", "accuracy", "true positive rate", "false positive rate", "precision")
+    row = plans["true positive rate"].rows[0]
     assert (row.design, row.clients, row.people, row.epsilon) == ("noisy-counts", 20, 500, float(epsilon))
     assert row.error is not None
     assert row.error_without_privacy is not None
@@ -50,12 +50,14 @@ def test_what_noise_adds_for_twenty_hospitals(epsilon: str, more: float) -> None
 
 def test_too_few_to_tell() -> None:
     """The interval is everything, from -1 to 1."""
-    assert error(confusion(people=People(20)), "tpr", epsilon=Decimal("0.1"), clients=3) == 1
+    assert error(confusion(people=People(20)), "true positive rate", epsilon=Decimal("0.1"), clients=3) == 1
 
 
 def test_several_groups_hold_together() -> None:
-    three, two = (confusion(Attribute("age", groups)) for groups in (("young", "middle", "old"), ("young", "old")))
-    assert error(three, "tpr") > error(two, "tpr")
+    """With as many people in each group, three gaps that hold together are wider than one that holds alone."""
+    asked = ((("young", "middle", "old"), 750), (("young", "old"), 500))
+    three, two = (confusion(Attribute("age", groups), People(each, 0.3)) for groups, each in asked)
+    assert error(three, "true positive rate") > 1.05 * error(two, "true positive rate")
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_sites_that_are_drawn_from_the_sites() -> None:
 def test_the_verb_takes_frames() -> None:
     tally = fg.simulate(STUDY, pl.DataFrame(TABLE), clients=8, seed=2)
     assert tally.contributors == 8
-    assert fg.estimate(STUDY, tally, interval="sites")["selection_rate"].answers == 8
+    assert fg.estimate(STUDY, tally, interval="sites")["selection rate"].answers == 8
     with pytest.raises(InvalidInput, match="must be a SitePopulation, a data frame or a file"):
         fg.simulate(STUDY, Population((Cell("female", None, 3),)))
     with pytest.raises(InvalidInput, match="must be for sites"):

@@ -38,6 +38,7 @@ export interface Kept extends Answer {
   readers: [attribute: string, epsilon: Decimal, delta: Decimal][];
   wanted?: boolean;
   relayed?: boolean;
+  moment?: number; // the second from which it may be sent, until it is
 }
 
 /** Decimals in strings; null is no limit. */
@@ -157,9 +158,13 @@ export class Channel {
 export function parseStudy(bytes: Uint8Array, admission?: string | null): Promise<Study>;
 export function loadStudy(
   source: string | URL | Uint8Array,
-  options?: { digest?: string | null; timeout?: number },
+  options?: { digest?: string | null; timeout?: number; relay?: string | null },
 ): Promise<Study>;
-export function studyStatus(study: Pick<Study, "digest">, url: string, options?: { timeout?: number }): Promise<Status>;
+export function studyStatus(
+  study: Pick<Study, "digest"> & { gateway?: string | null },
+  url: string,
+  options?: { timeout?: number; relay?: string | null; straight?: boolean },
+): Promise<Status>;
 export function factorsOf(attribute: Attribute): Attribute[];
 export function textsOf(study: Study): Record<string, string>;
 export function spoken(study: Study, wanted: Iterable<string>): [tag: string | null, texts: Record<string, string>];
@@ -177,7 +182,11 @@ export function checkAble(study: Study, ticket: string | null): void;
 /** What this browser answered, and what that cost: an IndexedDB of this site. */
 export class Ledger {
   constructor(name?: string);
-  answer(study: Study, profile: Profile, options?: { limits?: Limits; ticket?: string | null }): Promise<Answer>;
+  answer(
+    study: Study,
+    profile: Profile,
+    options?: { limits?: Limits; ticket?: string | null; straight?: boolean },
+  ): Promise<Answer>;
   limits(): Promise<{ study: Decimal | null; lifetime: Decimal | null }>;
   lower(limits: Limits): Promise<{ study: Decimal; lifetime: Decimal }>;
   spent(): Promise<Fraction>;
@@ -211,6 +220,11 @@ export function fetchToken(
   ticket: string | null,
   options?: { issuer?: string; timeout?: number },
 ): Promise<Uint8Array>;
+export function nextMoment(
+  now: number,
+  study: { epoch: bigint | number | null; closes: string | null },
+  below?: (limit: number) => number,
+): number;
 export function tokenId(token: Uint8Array): Promise<string>;
 export function send(drawn: Answer, url: string, patience?: Patience): Promise<"accepted" | "duplicate">;
 export function deliver(

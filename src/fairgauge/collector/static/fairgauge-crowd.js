@@ -18,6 +18,8 @@ const ONE = 1n << BITS;
 const LARGEST_EXPONENT = 600;
 const NOTHING = 1e-15;
 const LARGEST_T = 1e12;
+const LARGEST_PART = 40n; // exp(-e^epsilon 40) has digits left in 2^-BITS for every epsilon that devices allow
+const LARGEST_WHOLE = 1000n;
 const MOST_DRAWS = 1e12;
 
 /**
@@ -140,18 +142,38 @@ function expDown(n, d) {
   return sum;
 }
 
+/** Tell whether exponents are so large that a product of their two parts would lose its digits, or never end. */
+const isSteep = (rows, least, tn, td) =>
+  rows.some((row) => row.some((weight, j) => tn * weight > LARGEST_PART * td * least[j]));
+
+/** Return what sums up a pair of rows, in units of 2^-2BITS: an exponential is a part for x times a part for y. */
+function inParts(rows, least, { tn, td, factor }) {
+  const own = rows.map((row) => row.map((weight, j) => least[j] * expUp(tn * weight, td * least[j])));
+  const other = rows.map((row) => row.map((weight, j) => expUp(-(tn * factor * weight), (td * least[j]) << BITS)));
+  return (x, y) => own[x].reduce((sum, rise, j) => sum + rise * other[y][j], 0n);
+}
+
+/** Return the same, from the whole exponents: with few draws t is large, and they are small though their parts are not. */
+function eachPair(rows, least, { tn, td, factor }) {
+  return (x, y) =>
+    least.reduce((sum, weight, j) => {
+      const [n, d] = [tn * ((rows[x][j] << BITS) - factor * rows[y][j]), (td * weight) << BITS];
+      if (n > LARGEST_WHOLE * d) return sum + (weight << (4n * BITS)); // far beyond any delta
+      return sum + ((weight * (-n > LARGEST_WHOLE * d ? 1n : expUp(n, d))) << BITS);
+    }, 0n);
+}
+
 /** Tell whether the bound at epsilon and t, both doubles, is at most delta; and each question's worst pair of rows. */
 function certify(blankets, draws, epsilon, t, delta) {
   const { n: tn, d: td } = exactly(t);
   const { n: en, d: ed } = exactly(epsilon);
   const factor = expDown(en, ed);
   const worst = blankets.map(({ rows, least }) => {
-    const own = rows.map((row) => row.map((weight, j) => least[j] * expUp(tn * weight, td * least[j])));
-    const other = rows.map((row) => row.map((weight, j) => expUp(-(tn * factor * weight), (td * least[j]) << BITS)));
+    const valueOf = (isSteep(rows, least, tn, td) ? eachPair : inParts)(rows, least, { tn, td, factor });
     let found = { value: -1n, pair: null };
-    own.forEach((rises, x) =>
-      other.forEach((falls, y) => {
-        const value = rises.reduce((sum, rise, j) => sum + rise * falls[j], 0n);
+    rows.forEach((_, x) =>
+      rows.forEach((_, y) => {
+        const value = valueOf(x, y);
         if (value > found.value) found = { value, pair: [x, y] };
       }),
     );

@@ -180,10 +180,18 @@ export function readConfig(written) {
   return { publicKey: data.subarray(3, 3 + POINT_BYTES), header };
 }
 
-/** Return the first key configuration of a gateway's list (RFC 9458) as a study would name it, or "". */
+/** Return the first key configuration of a gateway's list (RFC 9458) that can be used, as a study would name it. */
 export function firstConfig(list) {
-  const size = list.length < 2 ? 0 : 256 * list[0] + list[1];
-  return list.length < size + 2 ? "" : base64url(list.subarray(2, 2 + size));
+  for (let at = 0; at + 2 <= list.length; at += 2 + 256 * list[at] + list[at + 1]) {
+    const written = base64url(list.subarray(at + 2, at + 2 + 256 * list[at] + list[at + 1]));
+    try {
+      readConfig(written);
+      return written;
+    } catch {
+      // another one may be of use
+    }
+  }
+  throw new RangeError("the relay must give the gateway's key configuration (RFC 9458)");
 }
 
 /** Put a request into an envelope that only the holder of the key opens: { data, context }. */

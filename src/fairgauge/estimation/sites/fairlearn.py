@@ -13,10 +13,10 @@ from fairgauge.tallies import Tally
 
 # By the names that estimates have.
 FAIRLEARN = {
-    "selection_rate": "selection_rate",
+    "selection rate": "selection_rate",
     "accuracy": "accuracy_score",
-    "tpr": "true_positive_rate",
-    "fpr": "false_positive_rate",
+    "true positive rate": "true_positive_rate",
+    "false positive rate": "false_positive_rate",
     "precision": "precision_score",
 }
 

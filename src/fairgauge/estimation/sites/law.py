@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.targets.inputs import Matrix, Vector
 
@@ -95,13 +96,6 @@ class Part:
         """The variance of what people add."""
         return np.asarray(self.people * self.copies * self.spread * self.rate * (1 - self.rate) * self.scale**2)
 
-    def log_noise(self, times: Matrix, noise: Noise) -> Matrix:
-        """Return the logarithm of the noise's characteristic function at times for each case: it is real."""
-        turned, found = times * self.scale[:, None], np.zeros(times.shape)
-        for weight, cells in zip(*np.unique(self.weights, return_counts=True), strict=True):
-            found += cells * noise.log_transform((weight - self.rate[:, None]) * turned)
-        return found
-
     def log_people(self, times: Matrix) -> Matrix:
         """Return the logarithm of the characteristic function of what people add."""
         if not self.people.any():
@@ -141,15 +135,29 @@ def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
     # A tail further out is no larger, and so far out sums over pieces could not tell it from the middle.
     near = np.clip(seen, -_FURTHEST * deviation, _FURTHEST * deviation)
     times = np.multiply.outer(reach, _U)
-    logs = sum((part.log_noise(times, noise) for part in parts), start=np.zeros(times.shape))
     # Where the noise alone leaves nothing, nobody needs to ask what people add.
-    there = (logs > _NOTHING).any(axis=0)
+    there, logs = _noise_left(parts, noise, times)
     times = times[:, there]
-    logs = sum((part.log_people(times) for part in parts), start=logs[:, there])
+    logs = sum((part.log_people(times) for part in parts), start=logs)
     turned = np.exp(logs - 1j * times * near[:, None])
     even, odd = (2 * (turned.real @ _EVEN[there]) / _PIECES), (2 * (turned.imag @ _ODD[there]) / _PIECES)
     found: Vector = np.clip(np.minimum(0.5 + even - odd, 0.5 + even + odd), 0.0, 1.0)
     return np.minimum(found, _chernoff(parts, noise, seen)) if (found < _FAR).any() else found
+
+
+def _noise_left(parts: tuple[Part, ...], noise: Noise, times: Matrix) -> tuple[NDArray[np.int_], Matrix]:
+    """Return at which times the noise leaves anything, and the logarithm of its characteristic function, which is real.
+
+    Every cell takes something away, so where some leave nothing in all cases, the others need not be asked.
+    """
+    there, logs = np.arange(times.shape[1]), np.zeros(times.shape)
+    for part in parts:
+        for weight, cells in zip(*np.unique(part.weights, return_counts=True), strict=True):
+            turned = times[:, there] * part.scale[:, None]
+            logs = logs + cells * noise.log_transform((weight - part.rate[:, None]) * turned)
+            some = (logs > _NOTHING).any(axis=0)
+            there, logs = there[some], logs[:, some]
+    return there, logs
 
 
 def _chernoff(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:

@@ -9,10 +9,10 @@ from fairgauge.targets.inputs import Vector
 
 # Within a group: truth 0 and prediction 0, truth 0 and prediction 1, truth 1 and prediction 0, both 1.
 CONFUSION: dict[str, dict[int, float]] = {
-    "selection_rate": {0: 0, 1: 1, 2: 0, 3: 1},
+    "selection rate": {0: 0, 1: 1, 2: 0, 3: 1},
     "accuracy": {0: 1, 1: 0, 2: 0, 3: 1},
-    "tpr": {2: 0, 3: 1},
-    "fpr": {0: 0, 1: 1},
+    "true positive rate": {2: 0, 3: 1},
+    "false positive rate": {0: 0, 1: 1},
     "precision": {1: 0, 3: 1},
 }
 _UNIT = 2**30

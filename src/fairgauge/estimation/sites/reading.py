@@ -19,7 +19,6 @@ from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
 from fairgauge.estimation.values import Interval
 from fairgauge.languages import Told
 from fairgauge.study import NoisyCounts, Study
-from fairgauge.study.noisy_counts import RATES
 from fairgauge.tallies import Tally
 from fairgauge.targets.inputs import Matrix
 
@@ -149,7 +148,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     }
     means = {
         group: told(
-            Told.of("caution.rate", metric=RATES.get(name, name), group=group),
+            Told.of("caution.rate", metric=name, group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, rates, strict=True)

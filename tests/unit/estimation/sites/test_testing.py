@@ -61,7 +61,9 @@ class World:
 
 def made(counts: np.ndarray, noise: Noise, *, drawn: bool = True) -> tuple[RateTest, GapTest]:
     table = Table(counts.sum(axis=0).astype(float), noise, 1, drawn)
-    first, second = (RateTest(table, rate_of(SITE, CONFUSION["tpr"], [group]), ALPHA) for group in (0, 1))
+    first, second = (
+        RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [group]), ALPHA) for group in (0, 1)
+    )
     return first, GapTest(first, second)
 
 
@@ -113,7 +115,7 @@ def test_mutants_are_caught() -> None:
 def test_sites_that_are_a_sample_of_sites() -> None:
     """Here the truth is that of all sites, and these are some of them."""
     noise, misses = Noise(math.exp(-0.5), 30), 0
-    rates = [rate_of(SITE, CONFUSION["tpr"], [group]) for group in (0, 1)]
+    rates = [rate_of(SITE, CONFUSION["true positive rate"], [group]) for group in (0, 1)]
     for seed in range(RUNS):
         noisy = World(30, 200, 100 + seed, differ=0.15).counts(noise)[1]
         found = Between(noisy.sum(axis=0).astype(float), noisy.T.astype(float) @ noisy, 30)
@@ -131,7 +133,7 @@ class TestEstimate:
     def test_every_rate_with_its_gap(self, counted: Tally) -> None:
         found = fg.estimate(confusion_study(), counted)
         assert [question.metric for question in found.questions] == list(CONFUSION)
-        for name, gap in (("tpr", -0.2), ("fpr", -0.1)):
+        for name, gap in (("true positive rate", -0.2), ("false positive rate", -0.1)):
             interval = found[name].gap("female", "male")
             assert interval.low <= gap <= interval.high
             assert interval.high - interval.low < 0.25
@@ -144,7 +146,7 @@ class TestEstimate:
         study = confusion_study()
         widths = {}
         for kind in ("population", "records", "sites"):
-            gap = fg.estimate(study, counted, interval=kind)["tpr"].gap("female", "male")
+            gap = fg.estimate(study, counted, interval=kind)["true positive rate"].gap("female", "male")
             widths[kind] = gap.high - gap.low
         assert widths["records"] < widths["population"]
         with pytest.raises(InvalidInput, match="must be one of population, records, sites in a study for sites"):
@@ -161,7 +163,7 @@ class TestEstimate:
 
     def test_cells_too_small_to_tell(self) -> None:
         few = tally(confusion_study("0.1"), sites=3, people=10, rates=RATES)
-        found = fg.estimate(confusion_study("0.1"), few)["tpr"]
+        found = fg.estimate(confusion_study("0.1"), few)["true positive rate"]
         gap = found.gap("female", "male")
         assert (gap.low, gap.high) == (-1, 1)
         told = "The gap between female and male may be anything: there are too few people to tell them from the noise."
@@ -174,7 +176,7 @@ class TestEstimate:
         Power: told only where the counts exceed the noise, 7 of 13 were wrong; misses of 15 % fail 97 times of 100.
         """
         site, chance = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", "0.1"), np.random.default_rng(5)
-        rate, missed = rate_of(site, CONFUSION["tpr"], [0]), 0
+        rate, missed = rate_of(site, CONFUSION["true positive rate"], [0]), 0
         decay = math.exp(-0.1 / 2)
         for run in range(150):
             positives = (0, 30, 100, 250, 400)[run % 5]
@@ -191,7 +193,7 @@ class TestEstimate:
     def test_no_site_yet(self) -> None:
         found = fg.estimate(confusion_study(), Tally.of(confusion_study(), []))
         told = "No site is in this tally: none answered, or so few that their sum is not shown."
-        assert found["tpr"].warnings == (told,)
+        assert found["true positive rate"].warnings == (told,)
 
     def test_a_metric_on_levels_is_in_its_own_units(self) -> None:
         study = levels_study()
@@ -211,10 +213,10 @@ class TestEstimate:
 def test_rates_by_hand() -> None:
     counts = np.arange(8.0)
     for name, expected in (
-        ("selection_rate", 4 / 6),
+        ("selection rate", 4 / 6),
         ("accuracy", 3 / 6),
-        ("tpr", 3 / 5),
-        ("fpr", 1),
+        ("true positive rate", 3 / 5),
+        ("false positive rate", 1),
         ("precision", 3 / 4),
     ):
         rate = rate_of(SITE, CONFUSION[name], [0])
@@ -225,7 +227,7 @@ def test_rates_by_hand() -> None:
 
 def test_the_rate_of_nobody_may_be_anything() -> None:
     table = Table(np.zeros(8), Noise(0.5, 2), 1, drawn=True)
-    test = RateTest(table, rate_of(SITE, CONFUSION["tpr"], [0]), 0.05)
+    test = RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [0]), 0.05)
     assert test.nobody
     assert inverted(test) == (0, 1)
 
@@ -234,6 +236,6 @@ def test_the_rate_of_nobody_may_be_anything() -> None:
 def test_whoever_wants_to_err_once_in_a_billion_gets_an_interval(interval: str) -> None:
     study = confusion_study("3")
     found = fg.estimate(study, tally(study, sites=5, people=400, rates=RATES), confidence=1 - 1e-9, interval=interval)
-    (gap,) = next(question for question in found.questions if question.metric == "fpr").gaps.values()
+    (gap,) = next(question for question in found.questions if question.metric == "false positive rate").gaps.values()
     assert gap.low < -0.1 < gap.high  # female less male
     assert gap.high - gap.low < 0.5, "not all that is possible"

@@ -3,7 +3,7 @@
 import pytest
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.laws import Blanket
+from fairgauge.crowd.blanket import Blanket
 from fairgauge.errors import NotPrivate
 
 HALF, QUARTER, EIGHTH = ROW_SUM // 2, ROW_SUM // 4, ROW_SUM // 8
