@@ -65,7 +65,7 @@ def choices_frame(found: "EpsilonChoices") -> "pd.DataFrame":
 
 
 def _numbers(interval: "Interval") -> dict[str, float]:
-    return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
+    return {name: value for name, value in interval.to_dict().items() if name in ("estimate", "low", "high")}
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
