@@ -3046,4 +3046,16 @@ NAMED: tuple[NamedMutant, ...] = (
         "spelled = {(text, group): text for group, same in found.items() for text in reversed(same)}",
         "test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down",
     ),
+    _mutant(
+        "front door: the least crowd epsilon is that of one draw",
+        "return math.floor(high) def best_local(",
+        "return 1 def best_local(",
+        "test_the_least_crowd_epsilon_reaches_an_error_and_a_smaller_one_does_not",
+    ),
+    _mutant(
+        "front door: a way that is proposed forgets the draws",
+        "drawn = 0.0 if aim is None else least_draws([channel], aim).draws / self.clients",
+        "drawn = 0.0",
+        "test_each_way_gives_what_a_plan_for_it_gives",
+    ),
 )
