@@ -294,15 +294,15 @@ def test_draws_are_added_as_the_page_states(third: float):
     points, none = np.array([left, right]), np.zeros(1)
     grid = Grid(points, none, none, np.zeros((1, 1)), none)
     told = moments_of(*(mine[name] for name in ("least", "most", "third", "fourth", "size")))
-    known = [np.array([other[name]]) for name in ("least", "third", "fourth")]
-    draws = Drawn(drawn, *known, other["size"], np.array([other["bound"]]))
+    variance, skewed, fourth = (np.array([other[name]]) for name in ("least", "third", "fourth"))
+    draws = Drawn(drawn, variance, skewed, fourth, other["size"], np.array([other["bound"]]))
     tails = Tails(count, Heard(grid, 1.0, np.array([mine["bound"]])), told, drawn=draws)
     near, far, normal = stated(count, left=left, right=right, **mine)
     besides, beside, _ = stated(drawn, left=left, right=right, **other)
     gamma = math.exp(-(count * mine["least"] + drawn * other["least"]) * left**2 / 2)
     crossed = gamma * count * mine["third"] * drawn * abs(third) * right**5 / 36
-    skewed = (count * mine["third"] + drawn * third) * right**3 / 6
-    expected = near * beside + normal * besides + crossed, far * beside, gamma * math.hypot(1, skewed)
+    turned = (count * mine["third"] + drawn * third) * right**3 / 6
+    expected = near * beside + normal * besides + crossed, far * beside, gamma * math.hypot(1, turned)
     assert [float(curve[0, 0]) for curve in tails._curves] == pytest.approx(list(expected), rel=1e-9)
 
 

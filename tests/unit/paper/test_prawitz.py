@@ -176,9 +176,8 @@ def stated(known: dict[str, float]) -> tuple[float, float, float]:
 @pytest.mark.parametrize("known", KNOWN)
 def test_every_curve_is_the_one_that_the_page_states(known: dict[str, float], monkeypatch: pytest.MonkeyPatch):
     """By kernels that count one piece of one curve, a millionth of it, since no distance is above 1."""
-    told = Moments(
-        *(np.array([known[name]]) for name in ("least", "most", "third", "fourth")), known["single"], known["size"]
-    )
+    least, most, third, fourth = (np.array([known[name]]) for name in ("least", "most", "third", "fourth"))
+    told = Moments(least, most, third, fourth, known["single"], known["size"])
     found = []
     for curve in range(3):
         kernels = [np.array([[1e-6 * (curve == other)]]) for other in range(3)]
