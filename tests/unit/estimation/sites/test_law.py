@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fairgauge.estimation.sites.law import Noise, Part, tails
+from fairgauge.estimation.sites.law import _EVEN, _ODD, _U, Noise, Part, tails
+from fairgauge.paper.prawitz import _kernels
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
 DRAWS = 20_000
@@ -100,6 +101,11 @@ def test_where_t_is_that_of_whole_numbers_the_bound_is_the_exact_tail(sites: int
         for side in (1, -1):
             bound = float(tails((part,), noise, np.array([float(side * seen)]))[0])
             assert exact * (1 - 1e-9) <= bound < exact + 1e-5
+
+
+def test_the_kernel_is_that_of_the_paper() -> None:
+    """Its last constant moves a tail by millionths, which no tail tells."""
+    assert np.hypot(_EVEN, _ODD) == pytest.approx(_kernels(_U)[0], rel=1e-12)
 
 
 def _decay_of(deviation: float, sites: int) -> float:
