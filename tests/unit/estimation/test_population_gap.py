@@ -463,7 +463,7 @@ def test_moments_of_a_part_are_at_least_those_of_any_population():
     test = judged(share=(0.3, 0.3))
     psi = test.psi(test.score.lines(0.4, test.shares))[0, 0]
     rng, rows = np.random.default_rng(4), test.laws.rows
-    variances = np.linspace(*sorted(float(each) for each in (psi**2 @ _truth() * 0.8, psi**2 @ _truth() * 1.2)), 5)
+    variances = float(psi**2 @ _truth()) * np.linspace(0.8, 1.2, 5)
     for power, scores in ((4, psi), (3, psi), (3, -psi)):
         found = test._given(scores, power, variances)
         prices = [price * float(np.abs(scores).max()) ** (power - 2) for price in population_gap._PRICES]
