@@ -1,14 +1,30 @@
 """Tails of sums against exact ones: a sum of coins is binomial, and a sum of a few numbers is a convolution."""
 
+import math
 from dataclasses import replace
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.integrate import quad
+from scipy.special import erfcx, exp1, ndtr
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, grid_of, modulus
+from fairgauge.estimation.edgeworth import (
+    _TOP,
+    Drawn,
+    Grid,
+    Heard,
+    Moments,
+    Tails,
+    _correction,
+    _curves_of,
+    _moduli,
+    bernstein,
+    grid_of,
+    modulus,
+)
 from fairgauge.estimation.laws import Laws
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Decoder
@@ -126,6 +142,19 @@ def test_the_tail_is_the_normal_laws_with_its_correction_and_what_is_left(least:
             assert found == pytest.approx(exact, rel=1e-9)
 
 
+def test_the_correction_is_largest_at_the_root_of_three():
+    assert float(_correction(np.linspace(0, 6, 60_001)).max()) <= float(_correction(np.array(_TOP))) * (1 + 1e-12)
+    tails, answers = coin(0.2, 400), 400
+    variance, third = tails.moments.least, float(tails.moments.third[0][0])
+    least, most = (1 - 1e-7) * variance, (1 + 1e-7) * variance
+    around = replace(tails, moments=replace(tails.moments, least=least, most=most))
+    around.__dict__["_left"] = np.array([0.5]), np.array([[0.003]])
+    average = (math.sqrt(3 * answers * float(variance[0])) + 0.5) / answers
+    skew = third / (6 * math.sqrt(answers) * float(variance[0]) ** 1.5)
+    expected = ndtr(-math.sqrt(3)) + skew * 2 * math.exp(-1.5) / math.sqrt(2 * math.pi) + 0.003
+    assert float(around.above(average)[0]) == pytest.approx(expected, rel=1e-5)
+
+
 def test_the_integral_is_above_the_exact_one_and_not_far():
     """One fair coin: far out there is nothing but what the table says, and the bound follows it closely."""
     tails = coin(0.5, 1)
@@ -211,3 +240,149 @@ def test_the_rough_bound_is_never_below_the_tail(part: float):
     for ones in range(int(part * answers) + 1, answers, 7):
         bound = float(bernstein(ones / answers - part, part * (1 - part), 1 - part, answers))
         assert bound >= binom.sf(ones - 1, answers, part)
+
+
+# What is known of one score, the piece from left to right, what |phi| is said to be at most there, and how many scores.
+# Every term of the bounds is visible in one of them, and both sides of every maximum and minimum.
+KNOWN: list[tuple[float, dict[str, float]]] = [
+    (count, {"least": least, "most": most, "third": third, "fourth": fourth, "size": size, "bound": bound} | piece)
+    for count in (1.0, 2.0, 70.0)
+    for least, most, third, fourth, size, bound, piece in (
+        (0.2, 0.25, 0.0, 0.5, 1.0, 1.0, {"left": 0.3, "right": 0.35}),
+        (0.2, 0.25, -0.4, 0.07, 1.0, 1.0, {"left": 0.3, "right": 0.35}),
+        (0.2, 0.25, 0.9, 0.0, 1.0, 1.0, {"left": 0.5, "right": 0.5}),
+        (0.2, 0.25, 0.1, 0.3, 9.0, 1.0, {"left": 1.0, "right": 1.2}),
+        (0.2, 0.25, 0.1, 0.3, 1.0, 0.6, {"left": 1.0, "right": 1.2}),
+        (0.2, 0.25, 0.0, 0.063, 1.0, 0.99, {"left": 2.6, "right": 2.87}),
+    )
+]
+
+
+def stated(count: float, *, left: float, right: float, bound: float, size: float, **known: float) -> tuple[float, ...]:
+    """Return |f - g| / t, |f| and |g| at most, by the page's formulas: each factor at the end where it is largest."""
+    least, most, third, fourth = known["least"], known["most"], abs(known["third"]), known["fourth"]
+    real = max(fourth / 24, min(most**2, fourth) / 8) * right**4
+    turned = min(1, size * right / 5) * fourth * right**4 / 24
+    cubed, gamma = third * right**3 / 6, math.exp(-least * left**2 / 2)
+    rho, delta = abs(complex(real, turned)), abs(complex(real, turned + cubed))
+    told = abs(complex(1 - least * left**2 / 2 + fourth * right**4 / 24, turned + cubed))
+    phi = min(1.0, bound, told if most * right**2 < 2 else 1.0)
+    near = count * gamma ** (count - 1) * (rho + most * right**2 / 2 * cubed)
+    near += count * (count - 1) / 2 * delta**2 * max(phi, gamma) ** max(count - 2, 0)
+    return near / right, phi**count, gamma**count * math.hypot(1, count * cubed)
+
+
+def moments_of(least: float, most: float, third: float, fourth: float, size: float) -> Moments:
+    low, high, skewed, bent = (np.array([each]) for each in (least, most, third, fourth))
+    return Moments(low, high, (skewed, skewed), bent, size)
+
+
+@pytest.mark.parametrize(("count", "known"), KNOWN)
+def test_every_curve_is_the_one_that_the_page_states(count: float, known: dict[str, float]):
+    """Every constant by itself: those of terms that are never all of a sum could be smaller, and no sum would tell."""
+    told = moments_of(*(known[name] for name in ("least", "most", "third", "fourth", "size")))
+    times = np.array([known["left"], known["right"]])
+    found = [float(curve[0, 0]) for curve in _curves_of(count, told, np.array([known["bound"]]), times)]
+    assert found == pytest.approx(list(stated(count, **known)), rel=1e-9)
+
+
+@pytest.mark.parametrize("third", [0.03, -0.05])
+def test_draws_are_added_as_the_page_states(third: float):
+    left, right, count, drawn = 0.3, 0.4, 40.0, 25.0
+    mine = {"least": 0.2, "most": 0.25, "third": 0.04, "fourth": 0.1, "size": 1.0, "bound": 0.98}
+    other = {"least": 0.15, "most": 0.15, "third": third, "fourth": 0.08, "size": 1.2, "bound": 0.97}
+    points, none = np.array([left, right]), np.zeros(1)
+    grid = Grid(points, none, none, np.zeros((1, 1)), none)
+    told = moments_of(*(mine[name] for name in ("least", "most", "third", "fourth", "size")))
+    variance, skewed, fourth = (np.array([other[name]]) for name in ("least", "third", "fourth"))
+    draws = Drawn(drawn, variance, skewed, fourth, other["size"], np.array([other["bound"]]))
+    tails = Tails(count, Heard(grid, 1.0, np.array([mine["bound"]])), told, drawn=draws)
+    near, far, normal = stated(count, left=left, right=right, **mine)
+    besides, beside, _ = stated(drawn, left=left, right=right, **other)
+    gamma = math.exp(-(count * mine["least"] + drawn * other["least"]) * left**2 / 2)
+    crossed = gamma * count * mine["third"] * drawn * abs(third) * right**5 / 36
+    turned = (count * mine["third"] + drawn * third) * right**3 / 6
+    expected = near * beside + normal * besides + crossed, far * beside, gamma * math.hypot(1, turned)
+    assert [float(curve[0, 0]) for curve in tails._curves] == pytest.approx(list(expected), rel=1e-9)
+
+
+def test_the_sum_over_pieces_is_the_one_that_the_page_states():
+    """On each piece |f - g| / t and what smoothing costs, or what both have far out, over pi; and what is beyond."""
+    scale, spread, smooth, rest = 2.0, 0.7, 0.4, 0.03
+    grid = Grid(
+        points=np.array([0.0, 1.0, 3.0, 4.0]),
+        reaches=np.array([0.6]),
+        spreads=np.array([spread]),
+        smooth=np.array([[1.0, smooth, smooth]]),
+        rest=np.array([rest]),
+    )
+    tails = Tails(9.0, Heard(grid, scale, np.ones(3)), moments_of(1.0, 1.0, 0.0, 3.0, 2.0), np.array([0]))
+    near, far, normal = np.array([[0.1, 0.2, 5.0]]), np.array([[1.0, 0.9, 0.3]]), np.array([[1.0, 0.5, 0.2]])
+    tails.__dict__.update(_curves=(near, far, normal), _beyond=np.array([0.01]))
+    first = (0.1 + 1.0 * 0.5 / 2 * spread * scale**2) * 0.5
+    second = (0.2 + 0.5 * 1.5 / 2 * spread * scale**2) * 1.0
+    third = (0.3 * smooth + 0.2) / 1.5 * 0.5
+    assert second < (0.9 * smooth + 0.5) / 0.5
+    expected = (first + second + third + rest) / math.pi + 0.01
+    reaches, left_over = tails._left
+    assert (float(reaches[0]), float(left_over[0, 0])) == pytest.approx((0.6 * scale, expected), rel=1e-12)
+
+
+def test_the_terms_of_the_moments_bound_what_they_are_for():
+    """A cosine less its parabola, a sine less its cubic and the normal factor less its line, in sixty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        for time in (Decimal("0.01"), Decimal("0.3"), Decimal(1)):
+            assert 0 <= _cosine(time) - (1 - time**2 / 2) <= time**4 / 24
+            assert abs(_sine(time) - (time - time**3 / 6)) <= time / 5 * time**4 / 24
+            assert 0 <= (-(time**2) / 2).exp() - (1 - time**2 / 2) <= time**4 / 8
+            assert Decimal("0.75") * time**2 / 2 < 1 - (-(time**2) / 2).exp() <= time**2 / 2
+        # None of them could be a hundredth smaller.
+        time = Decimal("0.01")
+        assert _cosine(time) - (1 - time**2 / 2) > Decimal("0.99") * time**4 / 24
+        assert abs(_sine(time) - (time - time**3 / 6)) > Decimal("0.99") * time / 5 * time**4 / 24
+        assert (-(time**2) / 2).exp() - (1 - time**2 / 2) > Decimal("0.99") * time**4 / 8
+
+
+def _cosine(x: Decimal) -> Decimal:
+    return sum(((-1) ** k * x ** (2 * k) / math.factorial(2 * k) for k in range(25)), start=Decimal(0))
+
+
+def _sine(x: Decimal) -> Decimal:
+    return sum(((-1) ** k * x ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(25)), start=Decimal(0))
+
+
+def test_what_lies_beyond_the_last_point_is_hardly_more_than_it_is():
+    r"""Twice by parts: :math:`\int_T^\infty t^2 e^{-a t^2 / 2} dt = (T e^{-a T^2 / 2} + \int_T^\infty e^{...}) / a`."""
+    end, variance = 20.0, 1.0
+    grid = Grid(np.array([0.0, end]), *(np.ones(1) for _ in range(4)))
+    for third, close in ((0.0, 6e-3), (6e9, 2e-5)):
+        tails = Tails(1.0, Heard(grid, 1.0, np.ones(1)), moments_of(variance, variance, third, 1.0, 1.0))
+        normal = math.sqrt(math.pi / 2) * float(erfcx(end / math.sqrt(2)))
+        exact = exp1(end**2 / 2) / 2 * math.exp(end**2 / 2) + third / 6 * (end + normal)
+        assert 1 <= float(tails._beyond[0]) * math.exp(end**2 / 2) * math.pi / exact < 1 + close
+
+
+def test_beyond_the_last_point_smoothing_is_a_power():
+    grid = grid_of(50)
+    for way, (reach, rest) in enumerate(zip(grid.reaches, grid.rest, strict=True)):
+        sums, end = (1, 2, 4)[way % 3], float(grid.points[-1])
+        # In units of the last point.
+        exact = quad(lambda t, s=sums: t**-s / t, 1, np.inf)[0] * (reach * end / sums) ** -sums
+        assert rest == pytest.approx(exact, rel=1e-6)
+
+
+def test_the_modulus_is_one_wherever_zero_is_between_two_points():
+    """There the second derivative of its square is the largest that there is."""
+    rows, score = np.array([[0.3, 0.5, 0.2], [0.1, 0.1, 0.8]]), np.array([-1.0, 0.3, 2.0])
+    for width in (0.01, 0.1, 0.5):
+        assert (_moduli(rows, score, np.array([-width / 2, width / 2])) > 1 - 1e-12).all()
+
+
+@pytest.mark.parametrize("part", [0.001, 0.05, 0.1])
+def test_the_rough_bound_is_just_above_bennetts(part: float):
+    r"""Its exponent is below :math:`(1+u) \ln(1+u) - u`, u = R a / v, by no more than :math:`u^4 / 30`."""
+    variance, size, answers = 0.5, 2.0, 3.0
+    bennett = answers * variance / size**2 * ((1 + part) * math.log1p(part) - part)
+    found = -math.log(float(bernstein(part * variance / size, variance, size, answers)))
+    assert bennett - answers * variance / size**2 * part**4 / 30 - 1e-15 <= found <= bennett + 1e-15

@@ -4,6 +4,7 @@ Covers: fairgauge.estimation.inversion, fairgauge.estimation.asked.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from fairgauge.estimation import population
+from fairgauge.estimation.betting import lower_mean, upper_mean
+from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.laws import Laws
@@ -167,3 +170,55 @@ def test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it():
         whole, high, low = (test._beyond(asked, bounds, 0.05) for bounds in ranges)
         assert whole <= high + 1e-9
         assert high + 0.05 < low, "or it does not matter which cell accepts"
+
+
+def with_draws(ones: int, answers: int, count: int) -> PopulationTest:
+    """A coin whose secret draws are ones three times of four, as many as they are on average."""
+    counts = np.array([answers - ones + count / 4, ones + 3 * count / 4])
+    return PopulationTest(COIN, SCORE, ONE, counts, 0.05, draws=Draws(count, np.array([0.25, 0.75])))
+
+
+def test_every_part_of_alpha_goes_where_the_page_says(monkeypatch: pytest.MonkeyPatch):
+    test, spent = coin_test(520, 1000, 0.05), []
+
+    def spied(bound: Callable[..., float]) -> Callable[..., float]:
+        def found(values: Vector, counts: Vector, alpha: float, end: float) -> float:
+            spent.append((bound.__name__, alpha))
+            return bound(values, counts, alpha, end)
+
+        return found
+
+    monkeypatch.setattr(population, "upper_mean", spied(upper_mean))
+    monkeypatch.setattr(population, "lower_mean", spied(lower_mean))
+    bounds = test._variance(test.asked(0.1), 0.05)
+    assert dict(spent) == pytest.approx({"upper_mean": 0.04 * 0.05, "lower_mean": 0.02 * 0.05})
+    # What a coin varies by is known, whatever the answers are.
+    assert bounds == pytest.approx((16 - 0.1**2, 16 - 0.1**2), rel=1e-6)
+    # The average has the rest, half on either side.
+    assert population._deviations(0.94 * 0.05 / 2, 0.05) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("ones", [5, 8])
+def test_bets_on_the_average_are_the_ones_that_the_page_states(ones: int):
+    test, alpha = coin_test(ones, 10, 0.05), 0.05
+    asked = test.asked(0.4)
+    variances = np.geomspace(max(asked.variance[0], 1e-6 * asked.variance[1]), asked.variance[1], 5)
+    won = []
+    for gains in (asked.score, -asked.score):
+        stakes = np.minimum(np.sqrt(2 * np.log(2 / alpha) / (10 * variances)), 0.9 / -gains.min())
+        won.append(np.prod((1 + np.multiply.outer(stakes, gains)) ** test.counts, axis=1).mean())
+    assert test._bet(asked, alpha) == pytest.approx(np.log(max(won)) - np.log(2 / alpha), abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [0, 40])
+def test_the_rough_bound_knows_how_large_a_score_and_a_draw_can_be(count: int):
+    """Bernstein's inequality for answers and draws, each of which is less its mean."""
+    test = with_draws(530, 1000, count) if count else coin_test(530, 1000, 0.05)
+    asked = test.asked(0.0)
+    average = float(asked.score @ test.cleaned) / 1000
+    mean = 0.5 * 4.0 if count else 0.0
+    variance = 15.9 + count / 1000 * 0.75 * 64 / 4
+    size = 4 + mean
+    expected = math.exp(-1000 * average**2 / (2 * (variance + size * average / 3)))
+    assert average > 0
+    assert test._roughly(asked, 15.9) == pytest.approx(expected, rel=1e-9)

@@ -11,14 +11,16 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import ndtr
-from scipy.stats import binom, norm
+from scipy.stats import binom, hypergeom, norm
 
 from fairgauge.designs import make_channel
 from fairgauge.estimation import gap_tests, population_gap
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.betting import bounds_of_means
 from fairgauge.estimation.by_inversion import AnytimeReader, PopulationReader
+from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.gap_tests import SHARE, least_margin
@@ -26,7 +28,7 @@ from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.one_score import Contradicted, OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
-from fairgauge.estimation.splitting import InProportion, Thrown
+from fairgauge.estimation.splitting import FRACTIONS, InProportion, Thrown
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.target import Goal
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -347,3 +349,140 @@ def test_a_gap_is_not_believed_where_the_answers_contradict_the_band():
         reader.gap((0, 1), 0.05)
     with pytest.raises(Contradicted):
         reader.believes_gap((0, 1), 0.4, 0.05)
+
+
+def with_draws(answers: int = 3000, count: float = 400.0) -> PopulationGapTest:
+    """One share, and secret draws among the counts, as evenly over the symbols as can be."""
+    law_of_draws = np.full(len(_truth()), 1 / len(_truth()))
+    counts = drawn(answers, 0.3, (0.6, 0.2)) + np.random.default_rng(8).multinomial(int(count), law_of_draws)
+    base = judged()
+    return PopulationGapTest(
+        base.laws, base.score, Thrown("x").parts(counts), 0.05, (0.3, 0.3), draws=Draws(count, law_of_draws)
+    )
+
+
+def needed(level: float) -> float:
+    """What the parts' deviations need to reach together, from the probability that they do."""
+    weights = tuple(np.sqrt(FRACTIONS))
+    return float(brentq(lambda z: sum_tail(weights, z) - level, 0.5, 8, xtol=1e-12))
+
+
+def test_the_sum_of_parts_is_the_one_that_the_page_states(monkeypatch: pytest.MonkeyPatch):
+    """Tails as they are given: weights, what no part is below, the level of one side, and where the bound starts."""
+    given = np.array([1.5, -5.0, 2.0, 1.0, 2.5])
+    told_by = {part: lambda averages, sign, part=part: np.full(len(averages), sign * given[part]) for part in range(5)}
+    monkeypatch.setattr(PopulationGapTest, "_tails", lambda _self, _psi, _bounds, place, _ways=None: told_by[place])
+    monkeypatch.setattr(PopulationGapTest, "_ways", [None] * 5)
+    test = judged(share=(0.3, 0.3))
+    value = _where_normal_sums_to(test, needed(0.84 * 0.05 / 2) + 0.05)
+    sums = [float(np.sqrt(FRACTIONS) @ np.maximum(sign * given, -2)) for sign in (1, -1)]
+    assert max(sums) - needed(0.84 * 0.05 / 2) == pytest.approx(test.margin(value), abs=1e-7)
+
+
+def _normal_at(test: PopulationGapTest, value: float) -> Vector:
+    """The parts' deviations by the normal law, on the side where they are larger."""
+    lines = test.score.lines(value, test.shares)
+    averages, (low, high) = test.sums(test.psi(lines)) / test.sizes[:, None], test.variances(lines)
+    sides = (test._normal(sign * averages, low, high) for sign in (1, -1))
+    return max(sides, key=lambda each: float(test._summed(each)[0]))
+
+
+def _where_normal_sums_to(test: PopulationGapTest, total: float) -> float:
+    low, high = test.estimate, test.estimate + 2 * test.limit(test.estimate)
+    return float(brentq(lambda value: float(test._summed(_normal_at(test, value))[0]) - total, low, high, xtol=1e-4))
+
+
+def test_where_the_normal_law_accepts_the_margin_is_the_one_that_the_page_states():
+    test = judged(share=(0.3, 0.3))
+    value = _where_normal_sums_to(test, needed(0.84 * 0.05 / 2) - 0.05)
+    deviations = _normal_at(test, value)
+    expected = float(np.sqrt(FRACTIONS) @ np.maximum(deviations[:, 0], -2)) - needed(0.84 * 0.05 / 2)
+    assert expected < 0, "or tails are asked"
+    assert test.margin(value) == pytest.approx(expected, abs=1e-7)
+    given = np.array([1.5, -5.0, 2.0, -2.1, 2.5])
+    assert test._summed(given[:, None])[0] == pytest.approx(np.sqrt(FRACTIONS) @ [1.5, -2.0, 2.0, -2.0, 2.5])
+
+
+def test_a_number_that_is_cut_off_reaches_where_it_is_cut():
+    """There the bound for one number is exact."""
+    assert sum_tail((0.75,), -2 * 0.75) == pytest.approx(1, abs=1e-12)
+    assert sum_tail((0.75,), -2 * 0.75 + 1e-9) == pytest.approx(float(ndtr(2)), abs=1e-8)
+
+
+def test_what_draws_are_dealt_out_unevenly_is_paid_for():
+    """In the sum of the parts and in the bets, each by all that it may be; and alpha has a part less for it."""
+    test = with_draws()
+    assert test.level == pytest.approx(0.05 * (1 - gap_tests.STRAY))
+    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (gap_tests.STRAY * 0.05))
+    # Two sides of nine numbers, five sizes and four sums of sizes.
+    assert 2 * 9 * math.exp(-logarithm) <= gap_tests.STRAY * 0.05
+    part = 400 / float(test.sizes.sum())
+    expected = np.sqrt(2 * n * part * (1 - part) * logarithm) + logarithm / 3
+    assert test.strays(n) == pytest.approx(np.minimum(expected, n))
+    value = test.estimate
+    lines = test.score.lines(value, test.shares)
+    before, won, variances = test.margin(value), test._money(test.psi(lines)), test.variances(lines)
+    more, fewer = with_draws(), with_draws()
+    object.__setattr__(more, "uneven", lambda values: test.uneven(values) + 0.3)
+    assert more.margin(value) == pytest.approx(before - 0.3)
+    assert more._money(more.psi(lines)) == pytest.approx(won - 0.3)
+    object.__setattr__(fewer, "strays", lambda sizes: np.zeros(len(sizes)))
+    (least, largest), spread = fewer.variances(lines), test.draws.variance(test.psi(lines))
+    stray = (test.strays(test.sizes) / (test.sizes - test.drawn))[:, None]
+    assert variances[0] == pytest.approx(np.maximum(least - stray * np.abs(spread - least), 1e-300))
+    assert variances[1] == pytest.approx(largest + stray * np.abs(spread - largest))
+
+
+def test_a_draw_is_dealt_out_no_more_unevenly_than_is_said():
+    """A part of the symbols is drawn without return, so how many draws it has is hypergeometric."""
+    test = with_draws()
+    total, missed = int(test.sizes.sum()), 0.0
+    for size in (*test.sizes, *np.cumsum(test.sizes)[:-1]):
+        reach, mean = float(test.strays(np.array([size]))[0]), size * 400 / total
+        law_of_part = hypergeom(total, 400, int(size))
+        missed += law_of_part.sf(math.ceil(mean + reach) - 1) + law_of_part.cdf(math.floor(mean - reach))
+    assert missed <= gap_tests.STRAY * 0.05
+
+
+def test_with_very_many_answers_the_variance_is_what_it_is():
+    counts = 1e8 * _truth()
+    base = judged()
+    test = PopulationGapTest(base.laws, base.score, np.multiply.outer(FRACTIONS, counts), 0.05, (0.3, 0.3))
+    lines = test.score.lines(0.4, test.shares)
+    true = (test.psi(lines) ** 2 @ _truth())[:, 0]
+    low, high = (bound[:, 0] for bound in test.variances(lines))
+    assert (low <= true).all()
+    assert (true <= high).all()
+    assert (high / low < 1.01).all()
+
+
+def test_moments_of_a_part_are_at_least_those_of_any_population():
+    """And what they are made of: the least over prices of variance of what a population has beyond its price."""
+    test = judged(share=(0.3, 0.3))
+    psi = test.psi(test.score.lines(0.4, test.shares))[0, 0]
+    rng, rows = np.random.default_rng(4), test.laws.rows
+    variances = float(psi**2 @ _truth()) * np.linspace(0.8, 1.2, 5)
+    for power, scores in ((4, psi), (3, psi), (3, -psi)):
+        found = test._given(scores, power, variances)
+        prices = [price * float(np.abs(scores).max()) ** (power - 2) for price in population_gap._PRICES]
+        stated = [
+            min(float(test.laws.most(rows @ (scores**power - mu * scores**2))) + mu * variance for mu in prices)
+            for variance in variances
+        ]
+        assert found == pytest.approx(stated, rel=1e-9)
+        for _ in range(50):
+            share = rng.uniform(0.05, 0.95)
+            symbols = law(told(), (share, 1 - share), tuple(rng.uniform(-1, 1, 2)))
+            symbols = symbols / symbols.sum()
+            most = float(test._given(scores, power, np.array([float(scores**2 @ symbols)]))[0])
+            assert float(scores**power @ symbols) <= most + 1e-9
+    variance = float(psi**2 @ _truth())
+    tails = test._tails(psi[None], (np.array([variance]), np.array([1.05 * variance])), 0)
+    assert tails is not None
+    moments = tails._tails.moments
+    assert moments.size == pytest.approx(float(np.abs(psi).max()))
+    fourth = np.maximum(test._given(psi, 4, moments.most), moments.least**2)
+    assert moments.fourth == pytest.approx(fourth, rel=1e-12)
+    ends = [np.clip(test._given(x, 3, moments.most), 0, np.sqrt(moments.most * fourth)) for x in (psi, -psi)]
+    assert moments.third[1] == pytest.approx(ends[0], rel=1e-12)
+    assert moments.third[0] == pytest.approx(-ends[1], rel=1e-12)

@@ -3,6 +3,8 @@
 Covers: fairgauge.estimation.hypothesis.
 """
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -12,7 +14,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.hypothesis import Hypothesis
 from fairgauge.estimation.laws import Laws
 from fairgauge.paper import prawitz
-from fairgauge.paper.prawitz import Moments, distances, grid_of, modulus
+from fairgauge.paper.prawitz import Moments, distances, grid_for, grid_of, modulus
 from fairgauge.targets.scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
@@ -137,3 +139,74 @@ def test_more_answers_are_closer_and_more_skew_is_farther():
     found = [bound_for(0.5, answers) for answers in (10, 100, 1000, 10**4, 10**6)]
     assert found == sorted(found, reverse=True)
     assert bound_for(0.05, 1000) > 2 * bound_for(0.5, 1000)
+
+
+# Each term of the bound is visible in one of these, and both sides of every maximum and minimum.
+KNOWN: list[dict[str, float]] = [
+    {"count": count, "least": 0.2, "most": 0.25, "single": single} | known
+    for count in (1.0, 40.0)
+    for single in (0.0, 0.3)
+    for known in (
+        {"third": 0.0, "fourth": 0.5, "size": 1.0, "bound": 1.0, "left": 0.3, "right": 0.35},
+        {"third": 0.4, "fourth": 0.07, "size": 1.0, "bound": 1.0, "left": 0.3, "right": 0.35},
+        {"third": 0.1, "fourth": 0.3, "size": 9.0, "bound": 1.0, "left": 1.0, "right": 1.2},
+        {"third": 0.1, "fourth": 0.3, "size": 1.0, "bound": 0.6, "left": 1.0, "right": 1.2},
+        {"third": 0.0, "fourth": 0.063, "size": 1.0, "bound": 0.99, "left": 2.6, "right": 2.87},
+    )
+]
+
+
+def stated(known: dict[str, float]) -> tuple[float, float, float]:
+    """Return |f - g|, |f| and g at most, by the page's formulas: each factor at the end where it is largest."""
+    count, least, most, third, fourth, single, size, bound, left, right = (
+        known[name]
+        for name in ("count", "least", "most", "third", "fourth", "single", "size", "bound", "left", "right")
+    )
+    bend, square, cubed = fourth * right**4 / 24, min(most**2, fourth) * right**4 / 8, third * right**3 / 6
+    line, gamma = 1 - least * left**2 / 2, math.exp(-least * left**2 / 2)
+    turned = cubed + min(1, size * right / 5) * bend
+    error, told = abs(complex(max(bend, square), turned)), abs(complex(line + bend, turned))
+    if single:
+        error, told = cubed + bend + square, line + cubed + bend
+    phi = min(1.0, bound, told if max(most, single) * right**2 < 2 else 1.0)
+    others = math.exp(1 - math.exp(-single * right**2 / 2))
+    return count * error * max(phi, gamma) ** (count - 1) * others, phi**count, gamma**count
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_every_curve_is_the_one_that_the_page_states(known: dict[str, float], monkeypatch: pytest.MonkeyPatch):
+    """By kernels that count one piece of one curve, a millionth of it, since no distance is above 1."""
+    least, most, third, fourth = (np.array([known[name]]) for name in ("least", "most", "third", "fourth"))
+    told = Moments(least, most, third, fourth, known["single"], known["size"])
+    found = []
+    for curve in range(3):
+        kernels = [np.array([[1e-6 * (curve == other)]]) for other in range(3)]
+        lone = prawitz.Grid(np.array([0.0, 1.0]), np.array([1e3]), *kernels)
+        monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
+        times = np.array([known["left"], known["right"]])
+        found.append(1e6 * float(distances(known["count"], times, np.array([known["bound"]]), told)[0]))
+    assert found == pytest.approx(list(stated(known)), rel=1e-9)
+
+
+def test_both_kernels_count_twice_with_the_width_of_their_pieces():
+    grid = grid_for(6)
+    for row in (0, len(grid.splits) // 2, len(grid.splits) - 1):
+        heard = np.flatnonzero(grid.near[row] + grid.far[row])
+        x = grid.points[: heard[-1] + 2] / grid.points[heard[-1] + 1]
+        split = grid.points[heard] < grid.splits[row] - 1e-9
+        whole = (1 - x[1:-1]) / 2 + 0.5j * ((1 - x[1:-1]) / np.tan(np.pi * x[1:-1]) + 1 / np.pi)
+        kernel = 2 * np.abs(whole) * np.diff(x)[1:]
+        rest = 2 * np.abs(whole - 0.5j / (np.pi * x[1:-1])) * np.diff(x)[1:]
+        # |k| x near 0, where |f - g| / x grows; and |k - i / (2 pi x)| is a half there.
+        kernel = np.append(2 * math.hypot(1 / (2 * np.pi), x[1] / 2), kernel)
+        assert grid.near[row][heard] == pytest.approx(np.where(split, kernel, 0.0), rel=1e-9)
+        assert grid.far[row][heard] == pytest.approx(np.where(split, 0.0, kernel), rel=1e-9)
+        assert grid.rest[row][heard] == pytest.approx(np.where(split, np.append(x[1], rest), 0.0), rel=1e-9)
+
+
+def test_the_modulus_is_one_wherever_zero_is_between_two_points():
+    """There the second derivative of its square is the largest that there is."""
+    laws = Laws(Decoder.even(sample_channel(), HALF), HALF)
+    score = np.linspace(-3, 5, laws.rows.shape[1])
+    for width in (0.01, 0.1):
+        assert modulus(laws, score, np.array([-width / 2, width / 2]))[0] > 1 - 1e-9

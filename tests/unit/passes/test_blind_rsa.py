@@ -49,6 +49,7 @@ def test_a_signature_is_good_for_its_message_and_its_key_only(signed: tuple[byte
     assert not verify(KEY.public, b"other", signature)
     assert not verify(KEY.public, message, signature, salt_bytes=0)
     assert not verify(KEY.public, message, signature[:-1])
+    assert not verify(KEY.public, message, b"\0" + signature)
     assert not verify(KEY.public, message, bytes([signature[0] ^ 1]) + signature[1:])
     assert not verify(KEY.public, message, (int.from_bytes(signature, "big") + KEY.public.n).to_bytes(257, "big"))
     assert not verify(KEY.public, message, b"\xff" * 256)
@@ -57,7 +58,7 @@ def test_a_signature_is_good_for_its_message_and_its_key_only(signed: tuple[byte
 
 def test_a_signer_who_signs_something_else_is_caught(signed: tuple[bytes, Blinding, bytes, bytes]):
     message, blinding, answer, _ = signed
-    for wrong in (answer[:-1], bytes(256), bytes(255) + b"\1", answer[:-1] + bytes([answer[-1] ^ 1])):
+    for wrong in (answer[:-1], b"\0" + answer, bytes(256), bytes(255) + b"\1", answer[:-1] + bytes([answer[-1] ^ 1])):
         with pytest.raises(NotSigned):
             finalize(KEY.public, message, blinding, wrong)
 
@@ -99,7 +100,8 @@ def test_a_code_that_is_bent_anywhere_is_no_signature_though_the_key_signed_it()
         return KEY.power(int.from_bytes(bent, "big")).to_bytes(256, "big")
 
     assert verify(KEY.public, b"hello", signed_as_it_is(code))
-    for place in (1, 100, len(code) - 60, len(code) - 49, len(code) - 1):
+    # 158 is the byte between the zeros and the salt.
+    for place in (1, 100, 158, len(code) - 60, len(code) - 49, len(code) - 1):
         bent = code[:place] + bytes([code[place] ^ 1]) + code[place + 1 :]
         assert not verify(KEY.public, b"hello", signed_as_it_is(bent)), place
 
@@ -118,3 +120,13 @@ def test_a_signature_has_one_form_or_one_ticket_would_count_twice():
 
 def test_what_hides_a_message_can_be_divided_out_again():
     assert {gcd(new_blinding(PublicKey(15, 3)).r, 15) for _ in range(200)} == {1}
+
+
+def test_what_hides_a_message_is_any_number_below_the_key_and_another_each_time():
+    """Of 64 numbers none is in the upper half once in 2^64 times; a small one could be tried out by the signer."""
+    found = [new_blinding(KEY.public) for _ in range(64)]
+    assert max(each.r for each in found) > KEY.public.n // 2 > min(each.r for each in found)
+    assert len({each.r for each in found}) == len({each.salt for each in found}) == 64
+    assert {len(each.salt) for each in found} == {48}
+    # Each of the eight that could be misses 400 draws with probability (7/8)^400.
+    assert {new_blinding(PublicKey(15, 3)).r for _ in range(400)} == {1, 2, 4, 7, 8, 11, 13, 14}

@@ -1,6 +1,7 @@
 """Tokens: every vector of RFC 9578, and what is not a token."""
 
 import json
+from base64 import b64decode, urlsafe_b64encode
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import pytest
 from fairgauge.errors import InvalidInput, NotSigned
 from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes import PublicKey, answer_id, begin_pass, challenge_of, check_token, read_key, write_key
-from fairgauge.passes.blind_rsa import Blinding
-from fairgauge.passes.token import Pass
+from fairgauge.passes.blind_rsa import Blinding, blind, finalize
+from fairgauge.passes.token import TYPE, Pass
 
 RFC9578 = json.loads((Path(__file__).parents[2] / "vectors" / "passes.json").read_text(encoding="utf-8"))["rfc9578"]
 SECRET = PrivateKey(int(RFC9578["p"], 16), int(RFC9578["q"], 16), 65537)
@@ -69,6 +70,25 @@ def test_a_token_that_was_changed_is_none(token: bytes):
     for wrong in (token[:-1], token + b"\0", b""):
         with pytest.raises(NotSigned):
             check_token(wrong, KEY, CHALLENGE)
+
+
+@pytest.mark.parametrize("place", [1, 34, 66], ids=["type", "challenge", "key"])
+def test_a_token_that_names_something_else_is_none_though_its_issuer_signed_it(place: int):
+    """An issuer does not see what it signs: a device may have anything signed, once."""
+    begun, message = begin_pass(KEY), bytearray(TYPE + bytes(32) + sha256(CHALLENGE).digest() + KEY.id)
+    message[place] ^= 1
+    signed = sign_blinded(SECRET, blind(KEY.public, bytes(message), begun.blinding))
+    forged = bytes(message) + finalize(KEY.public, bytes(message), begun.blinding, signed)
+    with pytest.raises(NotSigned, match="not for this study"):
+        check_token(forged, KEY, CHALLENGE)
+
+
+def test_a_key_of_another_size_or_that_is_even_is_none():
+    long, n = b64decode(write_key(SECRET.public) + "==", altchars=b"-_"), SECRET.public.n
+    for number in (n - 1, n >> 1 | 1, 2**2047 - 1):
+        data = long.replace(n.to_bytes(256, "big"), number.to_bytes(256, "big"))
+        with pytest.raises(InvalidInput, match=r"must be the public key of an issuer|must have 2048 bits"):
+            read_key(urlsafe_b64encode(data).decode().rstrip("="))
 
 
 def test_what_is_remembered_gives_the_same_request():

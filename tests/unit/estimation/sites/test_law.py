@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fairgauge.estimation.sites.law import Noise, Part, tails
+from fairgauge.estimation.sites.law import _EVEN, _ODD, _U, Noise, Part, tails
+from fairgauge.paper.prawitz import _kernels
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
 DRAWS = 20_000
@@ -83,6 +84,36 @@ def test_tails_of_one_in_a_billion_are_told(noise: Noise, people: int) -> None:
     assert float(tails(parts, Noise(0.8 * noise.decay, noise.sites), np.array([doubled / 2]))[0]) < beyond[doubled]
 
 
+@pytest.mark.parametrize("sites", [1, 2, 5])
+def test_where_t_is_that_of_whole_numbers_the_bound_is_the_exact_tail(sites: int) -> None:
+    """At T = 2 pi nothing is given away: every constant of the inequality is seen, at all heights and on both sides."""
+    deviation = 200 / (2 * math.pi)
+    decay = _decay_of(deviation, sites)
+    steps = np.arange(-2000, 2001)
+    one, law = decay ** np.abs(steps) * (1 - decay) / (1 + decay), np.ones(1)
+    for _ in range(sites):
+        law = np.convolve(law, one)
+    noise, case = Noise(decay, sites), np.ones(1)
+    assert noise.variance == pytest.approx(float((np.arange(len(law)) - len(law) // 2) ** 2 @ law), rel=1e-6)
+    part = Part(0 * case, 0 * case, case, case, np.array([1.0]))
+    for seen in (0, 3, 20, 50, 80):
+        exact = float(law[len(law) // 2 + seen :].sum())
+        for side in (1, -1):
+            bound = float(tails((part,), noise, np.array([float(side * seen)]))[0])
+            assert exact * (1 - 1e-9) <= bound < exact + 1e-5
+
+
+def test_the_kernel_is_that_of_the_paper() -> None:
+    """Its last constant moves a tail by millionths, which no tail tells."""
+    assert np.hypot(_EVEN, _ODD) == pytest.approx(_kernels(_U)[0], rel=1e-12)
+
+
+def _decay_of(deviation: float, sites: int) -> float:
+    """Return the decay with which noise of so many sites has a standard deviation: 2 q / (1 - q)^2 is its square."""
+    square = deviation**2 / sites
+    return float(1 + (1 - math.sqrt(2 * square + 1)) / square)
+
+
 def test_variance_and_reach_of_noise() -> None:
     noise = Noise(math.exp(-0.5), 10)
     chance = np.random.default_rng(7)
@@ -113,3 +144,16 @@ def test_records_of_one_person_move_together(copies: int) -> None:
     quiet = Noise(1e-12, 1)
     grown = 0.8 * np.exp(-0.2 * moved) + 0.2 * np.exp(0.8 * moved)
     assert np.exp(part.log_moment(times, quiet)) == pytest.approx(grown ** (300 // copies))
+
+
+def test_the_moments_of_noise_are_sums_over_its_law() -> None:
+    """Chernoff's bound gives away more than any constant, so what it is made of is compared by itself."""
+    noise, one, steps = Noise(0.5, 3), np.ones(1), np.arange(-400, 401)
+    law = 0.5 ** np.abs(steps) / 3
+    part = Part(0.3 * one, 0 * one, 0.5 * one, one, np.array([0.0, 1.0, 1.0]))
+    for tilt in (-0.8, 0.1, 1.1):
+        each = [3 * math.log(float(law @ np.exp((weight - 0.3) * 0.5 * tilt * steps))) for weight in (0.0, 1.0, 1.0)]
+        assert float(part.log_moment(np.array([[tilt]]), noise)[0, 0]) == pytest.approx(sum(each), rel=1e-9)
+        turned = [3 * math.log(float(law @ np.cos((weight - 0.3) * tilt * steps))) for weight in (0.0, 1.0)]
+        found = [float(noise.log_transform(np.array([[(weight - 0.3) * tilt]]))[0, 0]) for weight in (0.0, 1.0)]
+        assert found == pytest.approx(turned, rel=1e-9)

@@ -9,11 +9,14 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from scipy.stats import chi2, norm
+from scipy.stats import t as student
 
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import SITE_KINDS
+from fairgauge.estimation.sites import testing
 from fairgauge.estimation.sites.between import Between
 from fairgauge.estimation.sites.law import Noise
 from fairgauge.estimation.sites.rates import CONFUSION, rate_of, share_of
@@ -239,3 +242,79 @@ def test_whoever_wants_to_err_once_in_a_billion_gets_an_interval(interval: str) 
     (gap,) = next(question for question in found.questions if question.metric == "false positive rate").gaps.values()
     assert gap.low < -0.1 < gap.high  # female less male
     assert gap.high - gap.low < 0.5, "not all that is possible"
+
+
+def test_every_part_of_alpha_goes_where_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = Noise(math.exp(-0.5), 20)
+    rate, gap = made(World(20, 500, 8).counts(noise)[1], noise)
+    assert rate.numbers == _numbers(rate, 0.01 * ALPHA)
+    # What is left is on either side half, and the parts are no more than alpha.
+    monkeypatch.setattr(testing, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.98 * ALPHA / 2))
+    assert rate.margin(rate.estimate) == pytest.approx(0, abs=1e-12)
+    monkeypatch.setattr(testing, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.94 * ALPHA / 2))
+    assert gap.margin(gap.estimate) == pytest.approx(0, abs=1e-12)
+    assert math.fsum([testing._NUMBER, testing._SPREAD, 0.98]) <= 1 + 1e-12
+    assert math.fsum([2 * testing._SPREAD, testing._OTHER, 0.94]) <= 1 + 1e-12
+
+
+def _numbers(rate: RateTest, alpha: float) -> tuple[float, float]:
+    reach = rate.table.noise.reach(2, alpha)
+    return math.ceil(rate.people - reach), math.floor(rate.people + reach)
+
+
+def test_a_gap_is_asked_on_the_ellipsoid_that_the_page_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three numbers, so of the radius of three normal ones; a rate's ends are those of one normal number."""
+    noise, asked = Noise(math.exp(-0.5), 20), []
+    _, gap = made(World(20, 500, 8).counts(noise)[1], noise)
+
+    def ends(test: RateTest, *, close: float) -> tuple[float, float]:
+        asked.append(test.alpha)
+        return 0.5, 0.9
+
+    monkeypatch.setattr(testing, "inverted", ends)
+    radius, deviation = math.sqrt(float(chi2.isf(0.04 * ALPHA, 3))), math.sqrt(2 * noise.variance)
+    rates, ours, theirs = gap.cases
+    assert asked == [pytest.approx(2 * norm.sf(radius))]
+    assert rates[[1, 2]] == pytest.approx([0.5, 0.9])
+    assert ours[[3, 4]] - gap.first.people == pytest.approx([0.7 * radius * deviation, -0.7 * radius * deviation])
+    assert theirs[[3, 5]] - gap.second.people == pytest.approx([0.7 * radius * deviation, -0.5 * radius * deviation])
+
+
+def test_how_much_levels_vary_has_its_part_of_alpha() -> None:
+    """What is there and the noise of its squares, less likely than its part by the normal law."""
+    site, noise = site_of(levels_study()), Noise(0.5, 4)
+    rate = rate_of(site, {0: 0.0, 1: 0.5, 2: 1.0}, [0])
+    table = Table(np.array([300.0, 1500.0, 200.0, 10.0, 20.0, 30.0]), noise, 3, drawn=True)
+    test, value, people = RateTest(table, rate, ALPHA), np.array([0.4]), np.array([2000.0])
+    squares = (rate.weights - 0.4) ** 2
+    own = table.counts[list(rate.cells)]
+    there = float(squares @ own)
+    most = there + norm.isf(0.01 * ALPHA) * math.sqrt(3 * there + noise.variance * float((squares**2).sum()))
+    assert test.spread(value, people)[0] == pytest.approx(min(1.0, most / (2000 * 0.24)))
+    assert most / (2000 * 0.24) < 1, "or nothing is seen"
+
+
+def test_an_interval_about_sites_is_students() -> None:
+    """By the sums of each site, as the page has them: a rate's ends by Fieller's condition, a gap's by their spread."""
+    noisy = World(9, 400, 3).counts(Noise(math.exp(-1.5), 9))[1].astype(float)
+    found = Between(noisy.sum(axis=0), noisy.T @ noisy, 9)
+    rates = [rate_of(SITE, CONFUSION["true positive rate"], [group]) for group in (0, 1)]
+    quantile = float(student.isf(ALPHA / 2, 8))
+
+    def far(sums: np.ndarray) -> float:
+        return abs(float(sums.sum())) / math.sqrt(9 * float(sums.var(ddof=1)))
+
+    interval = found.rate(rates[0], ALPHA)
+    for end in (interval.low, interval.high):
+        assert far(np.array([float(rates[0].sum(row, end)) for row in noisy])) == pytest.approx(quantile, rel=1e-6)
+    gap, total = found.gap(rates[0], rates[1], ALPHA), noisy.sum(axis=0)
+    means = [float(rate.sum(total, 0.0)) / rate.people(total) for rate in rates]
+    scores = [
+        sum(
+            sign * float(rate.sum(row, mean)) / rate.people(total)
+            for rate, mean, sign in zip(rates, means, (1, -1), strict=True)
+        )
+        for row in noisy
+    ]
+    half = quantile * math.sqrt(9 * float(np.var(scores, ddof=1)))
+    assert (gap.low, gap.high) == pytest.approx((means[0] - means[1] - half, means[0] - means[1] + half))
