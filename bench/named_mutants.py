@@ -3322,4 +3322,47 @@ NAMED: tuple[NamedMutant, ...] = (
         "or write_key",
         "test_a_key_of_another_size_or_that_is_even_is_none",
     ),
+    # -------------------- what is on the disk
+    _mutant(
+        "secrets: a power cut may take away one that was written",
+        "Path(temporary).replace(folder / name) sync(folder)",
+        "Path(temporary).replace(folder / name)",
+        "test_a_secret_has_its_name_when_it_is_on_the_disk[written]",
+    ),
+    _mutant(
+        "secrets: a power cut may take away a key that was used",
+        "(folder / name).hardlink_to(temporary) sync(folder)",
+        "(folder / name).hardlink_to(temporary)",
+        "test_a_secret_has_its_name_when_it_is_on_the_disk[made]",
+    ),
+    _mutant(
+        "record: a power cut may take away a new one",
+        "if new: sync(self._folder)",
+        "if new: pass",
+        "test_the_name_of_a_new_record_is_on_the_disk",
+    ),
+    _mutant(
+        "backup: a power cut may leave half a copy",
+        "sync(temporary) os.link(temporary, target) # unlike",
+        "os.link(temporary, target) # unlike",
+        "test_nothing_is_overwritten[sqlite]",
+    ),
+    _mutant(
+        "backup: a power cut may take away a copy",
+        "sync(target.parent) return checked",
+        "return checked",
+        "test_nothing_is_overwritten[sqlite]",
+    ),
+    _mutant(
+        "backup: a power cut may leave half a dump",
+        "sync(temporary) os.link(temporary, target) sync",
+        "os.link(temporary, target) sync",
+        "test_nothing_is_overwritten[postgresql]",
+    ),
+    _mutant(
+        "backup: a power cut may take away a dump",
+        "sync(target.parent) return Checked",
+        "return Checked",
+        "test_nothing_is_overwritten[postgresql]",
+    ),
 )
