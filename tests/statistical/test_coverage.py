@@ -1,10 +1,9 @@
 """How often intervals miss the truth, with clients drawn from populations: a dozen cells of `make coverage`.
 
 Misses of an interval that keeps its promise are at most binomial, so a number of them that a binomial reaches with
-probability 1e-6 is a broken promise.  With two dozen studies a cell only what is far off is noticed, in many
-conditions; a thousand studies of one cell notice an interval that spends its alpha twice.  Each kind of interval has
-mutants that must be caught: one that takes every answer for a hundred, and for each thing that could be forgotten one
-that forgets it.
+probability 1e-6 is a broken promise.  Two dozen studies a cell, in many conditions, notice what is far off; a thousand
+of one cell notice an interval that spends its alpha twice.  Each kind of interval has mutants that must be caught: one
+that takes every answer for a hundred, and for each thing that could be forgotten one that forgets it.
 """
 
 from dataclasses import replace

@@ -81,4 +81,41 @@ async function checkAll(passes, vectors, missed) {
   }
   const own = passes.challengeOf("issuer.example", rfc9578.tokens[4].challenge.slice(38, 102));
   if (hex(own) !== rfc9578.tokens[4].challenge) missed.push(`challenge ${hex(own)}`);
+
+  // What hides a message is any number below the key that can be divided out, and another each time.
+  const begun = Array.from({ length: 64 }, () => passes.beginPass(secret));
+  const wide = begun.some(({ r }) => r > secret.n / 2n) && begun.every(({ r }) => r < secret.n);
+  const kinds = ["nonce", "salt", "r"].map((part) => new Set(begun.map((each) => String(each[part]))).size);
+  if (!wide || kinds.some((size) => size !== 64)) missed.push(`what hides a message: ${kinds}`);
+  const small = new Set(Array.from({ length: 400 }, () => Number(passes.newBlinding({ n: 15n }).r)));
+  if ([...small].sort((a, b) => a - b).join() !== "1,2,4,7,8,11,13,14") missed.push(`hidden by ${[...small]}`);
+
+  // Anything can be signed blindly: what a token names is compared, too.
+  const challenge = bytes(rfc9578.tokens[0].challenge);
+  const [pass, digest] = [begun[0], new Uint8Array(await crypto.subtle.digest("SHA-256", challenge))];
+  const whole = [0, 2, ...pass.nonce, ...digest, ...key.id];
+  const signedAs = async (message) => {
+    const response = sign(secret, await passes.blind(key, message, pass));
+    return Uint8Array.from([...message, ...(await passes.finalize(key, message, pass, response))]);
+  };
+  for (const [at, is] of [[-1, true], [1, false], [34, false], [66, false]]) {
+    const message = Uint8Array.from(whole, (byte, i) => (i === at ? byte ^ 1 : byte));
+    if ((await passes.isToken(await signedAs(message), key, challenge)) !== is) missed.push(`token named at ${at}`);
+  }
+  const token = await signedAs(Uint8Array.from(whole));
+  if (await passes.isToken(Uint8Array.from([...token, 0]), key, challenge)) missed.push("a token that is too long");
+  const [message, signature] = [token.subarray(0, 98), token.subarray(98)];
+  if (await passes.verify(key, message, Uint8Array.from([0, ...signature]))) missed.push("a zero before a signature");
+  const response = Uint8Array.from([0, ...sign(secret, await passes.blind(key, message, pass))]);
+  const longer = await passes.finalize(key, message, pass, response).then(() => "none", (error) => error.name);
+  if (longer !== "NotSigned") missed.push(`a zero before a blind signature: ${longer}`);
+  const code = await passes.encode(message, 2047, pass.salt);
+  for (const place of [1, 100, 158, code.length - 60, code.length - 49, code.length - 1]) {
+    const bent = Uint8Array.from(code, (byte, i) => (i === place ? byte ^ 1 : byte));
+    if (await passes.verify(key, message, sign(secret, bent))) missed.push(`a code that is bent at ${place}`);
+  }
+  for (const n of [secret.n - 1n, (secret.n >> 1n) | 1n]) {
+    const even = passes.base64url(bytes(`${before}${between}${n.toString(16).padStart(512, "0")}0203010001`));
+    if (await passes.readKey(even).then(() => true, () => false)) missed.push(`took the key ${n % 2n}`);
+  }
 }

@@ -26,7 +26,7 @@ from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 from fairgauge.server.coarse_time import moment_of, seconds_of
 from fairgauge.server.refusals import Contradicted
-from fairgauge.server.secrets_folder import locked, read_secret
+from fairgauge.server.secrets_folder import locked, read_secret, sync
 
 FILE = "record.jsonl"
 PURPOSE = "record"
@@ -264,7 +264,7 @@ class Record(History):
             finally:
                 os.close(handle)
             if new:
-                _sync(self._folder)
+                sync(self._folder)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
         self.read(raw, path)
@@ -273,7 +273,7 @@ class Record(History):
         """Put a line on the disk that another may have written and not lived to put there."""
         path = self._folder / FILE
         try:
-            _sync(path)
+            sync(path)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
 
@@ -412,11 +412,3 @@ def _line(raw: bytes, where: str) -> Line:
     except (RecursionError, TypeError, ValueError):
         raise InvalidInput("record", where, "must be a line of a record") from None
     return line
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -12,6 +12,15 @@ from fairgauge.errors import InvalidInput
 LOCK = ".lock"
 
 
+def sync(path: Path) -> None:
+    """Put a file on the disk, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from changing the folder while a file in it is read, changed and written."""
@@ -47,7 +56,7 @@ def read_secret(folder: Path, name: str) -> bytes | None:
 
 
 def write_secret(folder: Path, name: str, data: bytes) -> None:
-    """Put a file into the folder so that a crash leaves the old one or the new one."""
+    """Put a file into the folder so that a crash leaves the old one or the new one, and the new one from here on."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")  # made with mode 600
@@ -57,6 +66,7 @@ def write_secret(folder: Path, name: str, data: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).replace(folder / name)
+            sync(folder)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
@@ -83,6 +93,7 @@ def read_or_make_secret(folder: Path, name: str, size: int) -> bytes:
                 os.fsync(file.fileno())
             try:
                 (folder / name).hardlink_to(temporary)
+                sync(folder)  # a key that was used and is gone would be made anew, as another one
             except FileExistsError:
                 continue
         finally:

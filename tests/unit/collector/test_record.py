@@ -198,6 +198,25 @@ def test_a_kill_after_the_line_of_a_seal_gives_the_same_seal(
     assert did(tmp_path) == ["began", "taken", "sealed"]
 
 
+def test_the_name_of_a_new_record_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Or a power cut leaves a store without its record, as if somebody had taken it away."""
+    named: list[bool] = []
+
+    def noted(path: Path) -> None:
+        if path.is_dir():
+            named.append((path / FILE).exists())
+
+    monkeypatch.setattr(records, "sync", noted)
+
+    async def play() -> None:
+        async with open_desk(new_store("sqlite", tmp_path), tmp_path) as desk:
+            await desk.publish(STUDY)
+            await close(desk, STUDY)
+
+    asyncio.run(play())
+    assert named == [True]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_seen_before_its_line_is_on_the_disk(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A folder of secrets that is full: answers go on, batches and seals wait."""

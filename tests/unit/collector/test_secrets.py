@@ -229,16 +229,18 @@ def test_a_folder_that_is_made_for_secrets_is_its_owners(tmp_path: Path):
 def test_a_secret_has_its_name_when_it_is_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
 ):
-    synced: list[bytes] = []
+    """First what it holds, then its name; a key that is used and then gone would be made anew, as another one."""
+    synced: list[tuple[bool, bytes | None]] = []
 
     def sync(handle: int) -> None:
-        assert not (tmp_path / "a.key").exists()
-        synced.append(Path(f"/proc/self/fd/{handle}").read_bytes())
+        path = Path(f"/proc/self/fd/{handle}")
+        synced.append(((tmp_path / "a.key").exists(), None if path.is_dir() else path.read_bytes()))
 
     monkeypatch.setattr("os.fsync", sync)
     make(tmp_path)
-    assert synced == [(tmp_path / "a.key").read_bytes()]
-    assert len(synced[0]) == 32
+    held = (tmp_path / "a.key").read_bytes()
+    assert synced == [(False, held), (True, None)]
+    assert len(held) == 32
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])

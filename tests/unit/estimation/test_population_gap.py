@@ -23,7 +23,7 @@ from fairgauge.estimation.by_inversion import AnytimeReader, PopulationReader
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import GapScore
-from fairgauge.estimation.gap_tests import SHARE, least_margin
+from fairgauge.estimation.gap_tests import SHARE, NormalGapTest, least_margin
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.one_score import Contradicted, OneScoreReader
@@ -486,3 +486,11 @@ def test_moments_of_a_part_are_at_least_those_of_any_population():
     ends = [np.clip(test._given(x, 3, moments.most), 0, np.sqrt(moments.most * fourth)) for x in (psi, -psi)]
     assert moments.third[1] == pytest.approx(ends[0], rel=1e-12)
     assert moments.third[0] == pytest.approx(-ends[1], rel=1e-12)
+
+
+def test_the_normal_test_has_half_of_what_the_share_leaves_on_either_side():
+    base = judged(share=(0.3, 0.3))
+    test = NormalGapTest(base.laws, base.score, base.parts, 0.05, (0.3, 0.3))
+    psi = test.psi(test.score.lines(0.1, test.shares))[:, 0]
+    far = abs(float((psi * test.parts).sum())) / math.sqrt(float((psi**2 * test.parts).sum()))
+    assert test.margin(0.1) == pytest.approx(far - float(norm.isf(0.94 * 0.05 / 2)), rel=1e-6)

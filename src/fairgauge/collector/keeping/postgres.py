@@ -19,6 +19,7 @@ from fairgauge.collector.keeping.temporary import unfinished
 from fairgauge.collector.record import KEY
 from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import StoreDamaged, StoreError
+from fairgauge.server.secrets_folder import sync
 from fairgauge.study.mechanism import added
 
 _COUNTS = """
@@ -75,7 +76,9 @@ async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path,
     alike = all(found.sums[key] == count for key, count in wanted.items() if key[0] not in crowds)
     if lost or not alike or found.tallies != Counter(expected):
         raise StoreDamaged("the dump does not hold what the database's tallies say, so there is no copy")
+    sync(temporary)
     os.link(temporary, target)
+    sync(target.parent)
     return Checked(found.studies, found.answers, int(seals), pages=False, faults=())
 
 

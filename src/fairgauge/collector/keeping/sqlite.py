@@ -12,6 +12,7 @@ from fairgauge.collector.record import KEY
 from fairgauge.collector.stores.file import APPLICATION_ID, Lock, failed, read_only, tidy
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreDamaged, StoreError
+from fairgauge.server.secrets_folder import sync
 
 
 async def back_up(source: Path, target: Path, *, progress: Callable[[str], object] = str) -> Checked:
@@ -70,14 +71,9 @@ async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -
             checked = await _check_copy(temporary, progress)
             if checked.faults:
                 raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
-            with temporary.open("rb") as file:
-                os.fsync(file.fileno())
+            sync(temporary)
             os.link(temporary, target)  # unlike a rename, this never replaces a file that appeared meanwhile
-            folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync(target.parent)
             return checked
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror}") from None

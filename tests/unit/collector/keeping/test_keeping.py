@@ -137,10 +137,20 @@ def test_a_copy_made_while_answers_come_is_whole_and_can_be_restored(kind: str, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_overwritten(kind: str, tmp_path: Path):
+def test_nothing_is_overwritten(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """And a copy has its name when it is on the disk, which has its name when the command ends."""
     address, copy = new_store(kind, tmp_path), tmp_path / "copy"
     asyncio.run(fill(address, tmp_path, close=False))
-    asyncio.run(addresses.back_up(address, copy))
+    synced, real = [], os.fsync
+
+    def noted(handle: int) -> None:
+        synced.append((Path(f"/proc/self/fd/{handle}").is_dir(), copy.exists()))
+        real(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", noted)
+        asyncio.run(addresses.back_up(address, copy))
+    assert synced[-2:] == [(False, False), (True, True)]
     before = copy.read_bytes()
     with pytest.raises(StoreError, match="exists"):
         asyncio.run(addresses.back_up(address, copy))
