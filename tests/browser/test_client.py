@@ -513,7 +513,7 @@ def test_json_integers_are_never_rounded(client: OpenClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [None, ("if (!patience.relay && !straight", "if (false && !straight")], ids=["honest", "mutant"]
+    "change", [None, ("if (kept?.relayed && !patience.relay)", "if (false)")], ids=["honest", "mutant"]
 )
 def test_an_answer_that_wants_a_relay_does_not_leave_without_one(client: OpenClient, change: Change | None) -> None:
     told = client(change).evaluate(

@@ -138,7 +138,9 @@ def full_studies(draw: st.DrawFn) -> Study:
             },
         )
     )
-    if issuer := draw(st.none() | st.builds(Issuer, names, keys)):
+    if site:  # it is no secret who contributes
+        terms = {name: value for name, value in terms.items() if name not in ("gateway", "epoch", "release")}
+    elif issuer := draw(st.none() | st.builds(Issuer, names, keys)):
         terms |= {"issuer": issuer, "admission": "blind"}
     study = Study(draw(names), counted(site) if site else questions, **terms)
     others = draw(st.lists(languages.filter(lambda tag: tag != study.language), max_size=2, unique=True))

@@ -1793,7 +1793,7 @@ async function asking({ token = null, relay = null, gateway = null }) {
 
 function needsRelay() {
   const text = "the study has answers sent through a relay, so that the collector sees no addresses: give its address";
-  return new CannotSend(text);
+  return new CannotSend(text, ["relay", {}]);
 }
 
 /**
