@@ -316,6 +316,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_one_persons_group_does_not_change_how_those_of_others_are_read",
     ),
     _mutant(
+        "silence: how long a profile takes to read is told with every answer",
+        "@lru_cache(maxsize=64) def _parts_of(data: bytes)",
+        "def _parts_of(data: bytes)",
+        "test_a_profile_is_read_once_and_again_when_it_is_another",
+    ),
+    _mutant(
         "silence: a site stops at a record that is missing",
         "if cell is None: continue",
         'if cell is None: raise CannotAnswer("a record is missing")',
@@ -347,8 +353,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: an agent whose profile is gone gives no answer",
-        "except OSError: profile = None",
-        "except ValueError: profile = None",
+        'except OSError: data = b""',
+        'except ValueError: data = b""',
         "test_a_profile_that_is_gone_is_answered_like_one_with_nothing_in_it",
     ),
     _mutant(
@@ -669,7 +675,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "crowd: symbols with other ratios are merged",
         "scale = gcd(*column)",
         "scale = min(column)",
-        "test_points_of_the_reference",
+        "test_nearly_the_same_is_not_the_same",
     ),
     _mutant(
         "crowd: draws are spread evenly over the symbols",
@@ -779,6 +785,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "study = load_study(request.study, digest=request.digest, relay=request.relay)",
         "study = load_study(request.study, digest=request.digest)",
         "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
+    ),
+    _mutant(
+        "hiding: nobody is told that the collector saw who asked for a study",
+        "if study.gateway is not None and request.relay is None:",
+        "if False:",
+        "test_who_asks_without_a_relay_is_told_that_the_collector_saw_it",
     ),
     _mutant(
         "hiding: a study without an issuer need not be everybody's",
@@ -1717,6 +1729,18 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- the storm
     _mutant(
+        "storm: a newcomer makes room for those who wait for their turn",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle is None), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
+        "storm: whoever is being sent something makes room for a newcomer",
+        "oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)",
+        "oldest = next((one for one in self.asked if one.cycle), oldest)",
+        "test_those_who_wait_for_their_turn_make_room_for_a_newcomer",
+    ),
+    _mutant(
         "verify: numbers without the seal that the record has of their study pass",
         'outcome: Outcome = "open" if self.sealed_numbers is None else "broken"',
         'outcome: Outcome = "open"',
@@ -2480,9 +2504,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: fields that nobody knows are passed over",
+        "if name not in required and name not in optional: raise BadStudy(name, value",
+        "if False: raise BadStudy(name, value",
+        "test_a_document_that_breaks_a_rule_is_refused",
+    ),
+    _mutant(
+        "tally: fields that nobody knows are passed over",
         "if name not in names: raise error(name, value",
         "if False: raise error(name, value",
-        "test_a_document_that_breaks_a_rule_is_refused",
+        "test_bad_tallies_are_refused",
     ),
     _mutant(
         "study: a number with a fraction is read",
@@ -3013,6 +3043,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "spelled = {(text.casefold(), group): text for group, same in found.items() for text in reversed(same)}",
         "spelled = {(text, group): text for group, same in found.items() for text in reversed(same)}",
         "test_some_texts_among_numbers_are_missing_and_a_spelling_that_one_person_has_is_not_written_down",
+    ),
+    _mutant(
+        "front door: the least crowd epsilon is that of one draw",
+        "return math.floor(high) def best_local(",
+        "return 1 def best_local(",
+        "test_the_least_crowd_epsilon_reaches_an_error_and_a_smaller_one_does_not",
+    ),
+    _mutant(
+        "front door: a way that is proposed forgets the draws",
+        "drawn = 0.0 if aim is None else least_draws([channel], aim).draws / self.clients",
+        "drawn = 0.0",
+        "test_each_way_gives_what_a_plan_for_it_gives",
     ),
     # -------------------- constants of proofs: each is by a twentieth or less on the wrong side
     _mutant(

@@ -34,9 +34,9 @@ from fairgauge.envelopes import (
     write_response,
 )
 from fairgauge.envelopes.oblivious import REQUEST_TYPE, SIZE, WELL_KNOWN
-from fairgauge.issuer.app import REQUEST_TYPE as TOKEN_REQUEST
-from fairgauge.issuer.app import Issuer
-from fairgauge.issuer.signing import PrivateKey, make_key, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, make_key, sign_blinded
+from fairgauge.issuer.issuer_server import REQUEST_TYPE as TOKEN_REQUEST
+from fairgauge.issuer.issuer_server import Issuer
 from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study

@@ -360,26 +360,29 @@ def table(found: Mapping[Cell, Found]) -> str:
     every, draws = sum(found.values(), Found()), [each.draws for each in found.values()]
     read_, fails = [each.read for each in found.values()], [far for cell in found if (far := divided(cell)) is not None]
     some = f"{min(draws):,}" if min(draws) == max(draws) else f"{min(draws):,} to {max(draws):,}"
-    by_command = f"{min(read_)}" if min(read_) == max(read_) else f"{min(read_)} to {max(read_)}"
+    by_command = ""
+    if every.read:
+        by_command = f"; in {sum(map(bool, read_))} cells {every.read:,} are read by the command, and come to the same"
     off, errors = np.array([each.bias for cell, each in found.items() if places(cell, each)]).T
     weights = 1 / errors**2 / np.sum(1 / errors**2)
     near = errors <= CLOSE / 100
     held, read_held = (
         100 * (1 - a / max(b, 1)) for a, b in ((every.missed, every.draws), (every.read_missed, every.read))
     )
+    by_hand = f", and of those that the command read {read_held:.1f} %" if every.read else ""
     ratios = 100 * (1 - every.ratio_missed / max(every.ratios, 1))
     worst = min(map(p_value, found.values()))
     parts = [
         _text(
             f"{len(found)} cells, {some} tallies in each ({every.draws:,} in all), at a confidence of "
             f"{CONFIDENCE:.0%}. Each is decided at the truth (but for nine of ten whose estimate is within half of "
-            f"what the normal law allows, and then holds it); {by_command} of each cell are read by the command, "
-            "and come to the same. Every second group answers so many times as often as the others as stands first. "
+            f"what the normal law allows, and then holds it){by_command}. Every second group answers so many times as "
+            "often as the others as stands first. "
             "The study states the population's shares, and says `any`, a true ratio, or `alike`, where that is so. "
             "Tables are those that `design` makes."
         ),
         _text(
-            f"{held:.1f} % held the truth of all gaps, and of those that the command read {read_held:.1f} %. The "
+            f"{held:.1f} % held the truth of all gaps{by_hand}. The "
             f"smallest p-value of a cell for holding too seldom is {worst:.2g}; {len(broken(found)) or 'none'} is "
             f"below what chance explains (Holm's method over all cells, at {FALSE_POSITIVE_RATE}). Response ratios "
             f"held in {ratios:.1f} %."

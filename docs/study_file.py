@@ -160,6 +160,29 @@ def options(command: str) -> int:
     return sum(word.startswith("-") for word in command.split() if word != "-")
 
 
+# Measured by python -m bench.usual_commands, which makes it anew beside any other checkout.
+TIMES = """
+Processor time of twelve usual commands, then and now, side by side in one run (the least of two rounds on a busy machine of
+two cores; `python -m bench.usual_commands FOLDER` measures it beside any other checkout). `simulate` compares with the table
+now, and `estimate` says who answered and how much that matters, which it did not:
+
+| command | then, s | now, s | first line now, s | now / then |
+|---|---:|---:|---:|---:|
+| plan --help | 0.55 | 0.03 | 0.01 | 0.05 |
+| design --help | 0.51 | 0.02 | 0.01 | 0.04 |
+| report --help | 0.45 | 0.02 | 0.01 | 0.05 |
+| verify --help | 0.49 | 0.02 | 0.01 | 0.05 |
+| plan, clients and epsilon | 1.71 | 1.59 | 0.83 | 0.93 |
+| plan, an expectation | 2.51 | 2.36 | 1.17 | 0.94 |
+| design, two groups | 0.87 | 0.82 | 0.73 | 0.94 |
+| design, six cells | 0.73 | 0.69 | 0.58 | 0.94 |
+| verify | 0.49 | 0.53 | 0.44 | 1.08 |
+| simulate | 0.47 | 0.54 | 0.46 | 1.14 |
+| estimate | 0.55 | 0.90 | 0.78 | 1.63 |
+| report | 0.65 | 0.62 | 0.54 | 0.95 |
+"""
+
+
 def page() -> str:
     """Return the page."""
     return "\n".join(_lines()).rstrip() + "\n"
@@ -171,6 +194,7 @@ def _lines() -> Iterator[str]:
         yield f"| {task} | `{before}` | {options(before)} | `{after}` | {options(after)} |"
     total = [sum(map(options, column)) for column in list(zip(*TASKS, strict=True))[1:]]
     yield f"| in all | | {total[0]} | | {total[1]} |"
+    yield TIMES.rstrip()
     for place, (title, where) in HEADS.items():
         yield f"\n## {title}\n\n{where}\n\n| field | example | meaning |\n|---|---|---|"
         for one in FIELDS:

@@ -14,10 +14,11 @@ MEAN = 0.9
 
 
 def draw() -> None:
-    """Draw both pictures; ids in them are the same each time."""
+    """Draw the pictures; ids in them are the same each time."""
     rcParams.update({"svg.hashsalt": "fairgauge", "svg.fonttype": "none", "font.size": 10})
     _between().savefig(PICTURES / "who-answers-between.svg", metadata={"Date": None})
     _within().savefig(PICTURES / "who-answers-within.svg", metadata={"Date": None})
+    _strata().savefig(PICTURES / "who-answers-strata.svg", metadata={"Date": None})
 
 
 def _between() -> Figure:
@@ -51,6 +52,21 @@ def _within() -> Figure:
         xlabel="the end of the gap's interval that is nearer to zero (points)",
         ylabel="factor between people\nof one group that turns the sign",
     )
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _strata() -> Figure:
+    """Two regions with gaps of 2 and 6 points, half of the people in each: what those who answered have."""
+    figure = Figure(figsize=(7, 3.4), layout="constrained")
+    axes = figure.subplots()
+    north = np.linspace(0.1, 0.9, 81)
+    axes.plot(100 * north, 2 * north + 6 * (1 - north), color="#8f3b12", label="of those who answered")
+    axes.plot(100 * north, 4 + 0 * north, color="#14527a", linewidth=2.5, label="weighed by the people")
+    axes.plot([70, 70], [3.2, 4], color="#555555", linewidth=1, linestyle="--")
+    axes.text(71, 3.5, "0.8 points", color="#555555")
+    axes.set(xlabel="of 100 answers so many come from the north", ylabel="gap (points)", ylim=(1.5, 6.5))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure

@@ -20,10 +20,10 @@ from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
-from fairgauge.issuer.app import Issuer
-from fairgauge.issuer.signing import make_key
+from fairgauge.issuer.blind_signing import make_key
+from fairgauge.issuer.issuer_server import Issuer
 from fairgauge.passes import write_key
-from fairgauge.relay.app import Relay
+from fairgauge.relay.relay_server import Relay
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
 from tests.collecting.servers import free_port

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from fairgauge.collector.gateway import Gateway
-from fairgauge.issuer.signing import PrivateKey, key_in, make_key, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, key_in, make_key, sign_blinded
 from fairgauge.languages import Voice
 from fairgauge.passes import write_key
 from fairgauge.study import Issuer, Study

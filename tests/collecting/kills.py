@@ -18,7 +18,7 @@ from fairgauge.channel import Channel
 from fairgauge.client import Answer, Ledger
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.payloads import from_text, summed
-from fairgauge.crowd.draws import blanket_weights, misfit
+from fairgauge.crowd.secret_draws import blanket_weights, misfit
 from fairgauge.server.tickets import Tickets
 from fairgauge.study import Study
 from tests.collecting.servers import PATIENCE, SERVE, ServerProcess

@@ -31,10 +31,14 @@ def parties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parties]:
 
 
 def arguments(parties: Parties, ledger: Path, digest: str) -> list[str]:
-    places = {"send": "collector", "issuer": "issuer", "relay": "relay"}
+    places = {"send": "collector", "relay": "relay"}
     found = [part for option, party in places.items() for part in (f"--{option}", parties.url(party))]
     address = f"{parties.url('collector')}/studies/{digest}"
     return [address, *PERSON, "--ledger", str(ledger), *found]
+
+
+def ticketed(parties: Parties) -> list[str]:
+    return ["--issuer", parties.url("issuer"), "--ticket", parties.issuer.new_ticket()]
 
 
 def heard(parties: Parties, since: int) -> list[str]:
@@ -50,7 +54,7 @@ def test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked
     parties: Parties, tmp_path: Path
 ) -> None:
     ledger, digest = tmp_path / "ledger", parties.study.digest
-    typed = [*arguments(parties, ledger, digest), "--ticket", parties.issuer.new_ticket()]
+    typed = [*arguments(parties, ledger, digest), *ticketed(parties)]
     start = len(parties.parties["collector"].heard)
     assert main(typed, patience=AT_ONCE) == 0
     assert Ledger(ledger).state(digest) == "delivered"
@@ -59,6 +63,18 @@ def test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked
     start = len(parties.parties["collector"].heard)
     assert main([*typed, "--again"], patience=AT_ONCE) == 0
     assert heard(parties, start) == [ENVELOPE], "the study is kept, and the answer is the only thing that leaves"
+
+
+def test_who_asks_without_a_relay_is_told_that_the_collector_saw_it(
+    parties: Parties, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, ledger = f"{parties.url('collector')}/studies/{parties.study.digest}", tmp_path / "ledger"
+    typed = [address, *PERSON, "--ledger", str(ledger), *ticketed(parties)]
+    assert main(typed, patience=AT_ONCE) == 0
+    assert capsys.readouterr().err.startswith("The collector saw the address that asked for this study; with --relay")
+    start = len(parties.parties["collector"].heard)
+    assert main(typed, patience=AT_ONCE) == 0
+    assert (capsys.readouterr().err, heard(parties, start)) == ("", [])
 
 
 def test_an_address_that_is_no_study_of_a_collector_is_not_read_through_a_relay(
@@ -128,7 +144,7 @@ def test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn(
     publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
-    typed = [*arguments(parties, ledger, own.digest), "--ticket", parties.issuer.new_ticket()]
+    typed = [*arguments(parties, ledger, own.digest), *ticketed(parties)]
     assert main(typed, patience=AT_ONCE) == 1
     assert "does not sign for the study" in capsys.readouterr().err
     assert Ledger(ledger).state(own.digest) is None
@@ -154,7 +170,7 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
-    typed = [*arguments(parties, ledger, own.digest), "--ticket", parties.issuer.new_ticket()]
+    typed = [*arguments(parties, ledger, own.digest), *ticketed(parties)]
     start = len(parties.parties["collector"].heard)
     assert main(typed, patience=AT_ONCE) == 0
     assert Ledger(ledger).state(own.digest) == "delivered"

@@ -19,8 +19,8 @@ import pytest
 from fairgauge.client import Ledger, Patience, exchange
 from fairgauge.client.command import main
 from fairgauge.client.moments import shown
-from fairgauge.issuer.app import Issuer
 from fairgauge.issuer.book import Book
+from fairgauge.issuer.issuer_server import Issuer
 from fairgauge.passes import answer_id
 from tests.parties import Parties, three_parties
 

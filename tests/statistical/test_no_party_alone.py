@@ -41,8 +41,8 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
 from fairgauge.crowd import blanket_weights, crowd_of
-from fairgauge.issuer.app import Issuer
-from fairgauge.issuer.signing import key_in, make_key, sign_blinded
+from fairgauge.issuer.blind_signing import key_in, make_key, sign_blinded
+from fairgauge.issuer.issuer_server import Issuer
 from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Release, Study
@@ -124,9 +124,11 @@ class Scene:
     def answer(self, study: Study, row: int, address: str) -> int:
         """Let a person at an address answer a study that they were given a link to."""
         typed = [f"{self.urls['collector']}/studies/{study.digest}", *TYPED[row], "--study-limit", "5"]
-        for option, party in (("send", "collector"), ("relay", "relay"), ("issuer", "issuer")):
-            typed += [f"--{option}", self.urls[party]]
-        typed += ["--ticket", self.issuer.new_ticket()] if study.issuer else ["--digest", study.digest]
+        typed += ["--send", self.urls["collector"], "--relay", self.urls["relay"]]
+        if study.issuer is None:
+            typed += ["--digest", study.digest]
+        else:
+            typed += ["--issuer", self.urls["issuer"], "--ticket", self.issuer.new_ticket()]
         with tempfile.TemporaryDirectory(dir=MEMORY) as folder, coming_from(address), redirect_stdout(StringIO()):
             return main([*typed, "--ledger", f"{folder}/ledger"], patience=AT_ONCE)
 

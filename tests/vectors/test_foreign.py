@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fairgauge.envelopes import KeyConfig, Message, open_request, read_request, read_response, write_response
-from fairgauge.issuer.signing import PrivateKey, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes.blind_rsa import blind, finalize, new_blinding, verify
 from tests.vectors.node import HERE, NODE
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from fairgauge.crowd import Crowd, crowd_of, factor_sentence, guess_sentence, promised
 from fairgauge.crowd.promise import LARGEST_DELTA
-from fairgauge.crowd.words import is_loose, loose_sentence, rests_on, shown_delta
+from fairgauge.crowd.sentences import is_loose, loose_sentence, rests_on, shown_delta
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Mechanism, NoisyCounts, Study
 from fairgauge.study.numbers import as_count, read_decimal
@@ -16,18 +16,18 @@ def crowd_asked(study: Study, draws: str | None, delta: str | None) -> Crowd | N
     if draws is None:
         return promised(study)
     small, count = LARGEST_DELTA if delta is None else read_decimal("delta", delta), as_count("draws", draws)
-    _check_draws(study.mechanism, draws)
+    check_draws(study.mechanism, "draws", draws)
     return crowd_of(study, count, delta=small)
 
 
 @singledispatch
-def _check_draws(mechanism: Mechanism, draws: str) -> None:
-    """Refuse draws where counts hide a person otherwise."""
+def check_draws(mechanism: Mechanism, field: str, typed: str) -> None:
+    """Refuse what brings draws where counts hide a person otherwise."""
 
 
-@_check_draws.register
-def _(_: NoisyCounts, draws: str) -> None:
-    raise InvalidInput("draws", draws, "is for counts of devices: what sites send has noise of its own")
+@check_draws.register
+def _(_: NoisyCounts, field: str, typed: str) -> None:
+    raise InvalidInput(field, typed, "is for counts of devices: what sites send has noise of its own")
 
 
 def crowd_document(crowd: Crowd) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from fairgauge.crowd.words import shown_delta
+from fairgauge.crowd.sentences import shown_delta
 from fairgauge.planning import Plan
 
 

@@ -24,7 +24,7 @@ SECRETS = Path("fairgauge-issuer")
 def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
     """Show the public key that a study names, and make it first if there is none: one for each study."""
     try:
-        from fairgauge.issuer.signing import key_in, make_key
+        from fairgauge.issuer.blind_signing import key_in, make_key
         from fairgauge.passes import write_key
     except ImportError as error:
         raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
@@ -43,7 +43,7 @@ def ticket(
     json: options.Json = False,
 ) -> None:
     """Make ordinary tickets, one a line: each is exchanged for one blind ticket."""
-    from fairgauge.issuer.app import Issuer
+    from fairgauge.issuer.issuer_server import Issuer
 
     wanted, found = as_count("count", count), Issuer(secrets, read_study(study))
     made = [found.new_ticket() for _ in range(wanted)]
@@ -65,7 +65,7 @@ def serve(
 ) -> None:
     """Exchange tickets over HTTP: each of them once."""
     try:
-        from fairgauge.issuer.app import Issuer
+        from fairgauge.issuer.issuer_server import Issuer
         from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
     except ImportError as error:

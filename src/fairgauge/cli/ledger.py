@@ -14,7 +14,7 @@ from fairgauge.client.inclusion import PURPOSE, bucket_of, buckets_to_ask, check
 from fairgauge.client.limits import LIFETIME_LIMIT
 from fairgauge.client.load import load_study
 from fairgauge.client.web import check_url, place, request
-from fairgauge.crowd.words import shown, shown_delta
+from fairgauge.crowd.sentences import shown, shown_delta
 from fairgauge.errors import CannotSend, InvalidInput, MissingExtra, SealBroken
 from fairgauge.study.numbers import as_count
 

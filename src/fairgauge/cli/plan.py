@@ -184,7 +184,7 @@ def plan(
             waiting("Drawing")
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
             write_bytes("plot", plot, picture(check_kind(plot), Goal.of(first), count, **terms))
-        shown = form == "people" and len(plans) == 1 and draft.outcome is None
+        shown = form == "people" and len(plans) == 1 and not plans.at_once
         if shown:  # what comes now takes longer than what is known already
             show_designs(plans[0])
         plans = with_answering(asked_of, plans)
@@ -371,7 +371,7 @@ def _show_ways(context: typer.Context, question: Question, found: Plan) -> None:
     good = 2 * GOOD * question.metric.scale
     missed = found.best is None or row.error > good
     if missed or (solved == "epsilon" and (row.epsilon or 0) > LARGE):
-        epsilon = Decimal(str(row.epsilon)) if solved == "error" else Decimal(1)
+        epsilon = Decimal(f"{row.epsilon:.12g}") if solved == "error" else Decimal(1)
         few = FewPeople(question, row.clients, epsilon, found.confidence, found.interval)
         show_ways(context, few, row.error if solved == "epsilon" else good)
 

@@ -17,7 +17,7 @@ def relay(
 ) -> None:
     """Carry envelopes to a collector's gateway, so that it does not see who sends them."""
     try:
-        from fairgauge.relay.app import Relay
+        from fairgauge.relay.relay_server import Relay
         from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
     except ImportError as error:

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble, wron
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
+from fairgauge.study.numbers import exact
 
 LONGEST_PROFILE = 2**20
 _PARTS = ("group", "values")
@@ -23,7 +25,7 @@ class AgentSettings:
 
     Args:
         socket: Where it listens.
-        profile: The file with the person's group and values, read anew for every answer; None for a site's agent whose
+        profile: The file with the person's group and values, looked at for every answer; None for a site's agent whose
             file names none.
         ledger: The file that remembers what was answered.
         limits: The most that it spends.
@@ -95,11 +97,10 @@ class AgentSettings:
             CannotAnswer: If somebody may read the file who may only ask.
         """
         try:
-            profile = self._profile()
+            data = self._profile()
         except OSError:
-            profile = None
-        found = profile if isinstance(profile, dict) else {}
-        return {name: found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS}
+            data = b""
+        return _parts_of(data)
 
     def check_profile(self) -> list[str]:
         """Look at the profile at set-up: later, what is in the file must not decide whether there is an answer.
@@ -114,28 +115,45 @@ class AgentSettings:
         if self.profile is not None and (seen := length_seen(self.profile, self.mode)) is not None:
             raise CannotAnswer(seen)
         try:
-            profile = self._profile(errors="strict")
+            profile = _read(self._profile(), errors="strict")
         except OSError as problem:
             return [f"the profile {self.profile} cannot be read: {problem.strerror}"]
         if not isinstance(profile, dict) or not set(profile) <= set(_PARTS) or not _are_objects(profile):
             return [f'the profile {self.profile} must be {{"group": {{...}}, "values": {{...}}}}']
         return unsettled(self.policy, {name: profile.get(name) or {} for name in _PARTS}, self.askers_give)
 
-    def _profile(self, errors: str = "replace") -> object:
-        """Return what the profile's file says, with numbers as they are written; None if it is no JSON, or no file."""
+    def _profile(self) -> bytes:
+        """Return what is in the profile's file, up to a length that no profile has; nothing if there is no file."""
         if self.profile is None:
-            return None
+            return b""
         with self.profile.open("rb") as file:
             if os.name == "posix":
                 problem = wrong(self.profile, os.fstat(file.fileno()), self.mode, READ | WRITE, owned=False)
                 if problem is not None:
                     raise CannotAnswer(f"the profile is not safe: {problem}")
-            data = file.read(LONGEST_PROFILE)
-        try:
-            read: object = json.loads(data.decode(json.detect_encoding(data), errors), parse_float=str, parse_int=str)
-        except (ValueError, RecursionError):
-            return None
-        return read
+            return file.read(LONGEST_PROFILE)
+
+
+def _read(data: bytes, errors: str) -> object:
+    """Return what a profile's text says, with numbers as they are written; None if it is no JSON."""
+    try:
+        read: object = json.loads(data.decode(json.detect_encoding(data), errors), parse_float=str, parse_int=str)
+    except (ValueError, RecursionError):
+        return None
+    return read
+
+
+@lru_cache(maxsize=64)
+def _parts_of(data: bytes) -> dict[str, dict[str, Any]]:
+    """Return the two parts of a profile, with values as exact numbers.
+
+    A text is read once and not for every study: how long that takes depends on what is in it, and who may ask thousands
+    of studies that cost nothing could take the mean.
+    """
+    profile = _read(data, errors="replace")
+    found = profile if isinstance(profile, dict) else {}
+    group, values = (found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS)
+    return {"group": group, "values": {name: exact(value) for name, value in values.items()}}
 
 
 def _are_objects(profile: dict[str, Any]) -> bool:

@@ -31,6 +31,10 @@ AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
 )
+SEEN = (
+    "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
+    "nobody is asked again: let some hours pass before the answer is sent.\n"
+)
 SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
 
 HELP = {
@@ -206,6 +210,8 @@ def _load(request: Request) -> "Study":
     study = load_study(request.study, digest=request.digest, relay=request.relay)
     if study.gateway is not None or study.epoch is not None or study.admission == "blind":
         Ledger(path).keep_document(address, study.to_bytes())
+    if study.gateway is not None and request.relay is None:
+        sys.stderr.write(SEEN)
     return study
 
 
@@ -275,7 +281,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
         done = {"delivered": "delivered before" if known else "delivered", "refused": "refused by the collector"}
         text = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
         if crowd is not None:
-            from fairgauge.crowd.words import readers_sentence, runners_sentence
+            from fairgauge.crowd.sentences import readers_sentence, runners_sentence
 
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from fairgauge.collector.load_limits import STRANGER
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
-from fairgauge.collector.slots import STRANGER
 from fairgauge.server.refusals import NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 
 from fairgauge.collector.export import PART, Pages, Sink
-from fairgauge.collector.lane import Lane
+from fairgauge.collector.load_limits import Lane
 from fairgauge.collector.seal import lines_of
 
 MEDIA_TYPE = "application/zip"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fairgauge.collector.lane import Lane
+from fairgauge.collector.load_limits import Lane
 from fairgauge.collector.seal import lines_of
 from fairgauge.collector.stores.payloads import from_text
 from fairgauge.errors import MissingExtra

@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Literal
 from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
+from fairgauge.collector.merkle import Growing
 from fairgauge.collector.stores.batches import may_leave
 from fairgauge.collector.stores.payloads import column_of, summed, to_text
-from fairgauge.collector.tree import Growing
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.reports.particulars import SealNote

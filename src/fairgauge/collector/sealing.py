@@ -3,9 +3,9 @@
 import asyncio
 from collections import Counter
 
+from fairgauge.collector.merkle import Growing
 from fairgauge.collector.seal import AnswerDigest, Seal
 from fairgauge.collector.stores.base import Published, Store
-from fairgauge.collector.tree import Growing
 from fairgauge.errors import SealBroken, StoreError
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study

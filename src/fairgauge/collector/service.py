@@ -11,26 +11,23 @@ from typing import TypeVar
 
 import msgspec
 
+from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.config import Config
-from fairgauge.collector.gates import Gate
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.hourly import Hourly
 from fairgauge.collector.intake import Intake
 from fairgauge.collector.keeping.keys import remember_keys
-from fairgauge.collector.lane import Lane
+from fairgauge.collector.load_limits import Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
+from fairgauge.collector.publication import check_takes, kept_terms, terms_of
 from fairgauge.collector.queries import Terms
-from fairgauge.collector.rates import Turnstile
 from fairgauge.collector.record import Record, join, learn
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.sessions import Sessions
 from fairgauge.collector.signing import Signer
-from fairgauge.collector.slots import Room, Slots
 from fairgauge.collector.stores.base import Event, Published, Store
-from fairgauge.collector.taking import check_takes, kept_terms, terms_of
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.server.coarse_time import bucket_of, seconds_of

@@ -3,9 +3,9 @@
 Standard library only, so that a device can compute it before it answers.
 """
 
-from fairgauge.crowd.draws import blanket_weights, draw_symbols, misfit, usual_draws
 from fairgauge.crowd.promise import Crowd, crowd_of, default_delta, promised
-from fairgauge.crowd.words import factor_sentence, guess_sentence, readers_sentence
+from fairgauge.crowd.secret_draws import blanket_weights, draw_symbols, misfit, usual_draws
+from fairgauge.crowd.sentences import factor_sentence, guess_sentence, readers_sentence
 
 __all__ = [
     "Crowd",

@@ -25,7 +25,7 @@ from itertools import product
 from operator import mul
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.laws import Blanket
+from fairgauge.crowd.blanket import Blanket
 
 DIGITS = 38
 UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)

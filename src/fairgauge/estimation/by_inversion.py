@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.anytime import AnytimeTest
-from fairgauge.estimation.anytime_gap import AnytimeGapTest
+from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.estimands import Ratio
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.inversion import Test, inverted

@@ -10,7 +10,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.kinds import IntervalKind, kind_of
 from fairgauge.estimation.tipping import tipping_factor
-from fairgauge.estimation.values import Interval, Told
+from fairgauge.estimation.values import Interval, Told, numbers_of
 from fairgauge.lazy import above
 from fairgauge.study import Question
 
@@ -299,11 +299,10 @@ class Estimate:
             stated = set(map(id, q.response.values()))
             for name, interval in q.rows():
                 about = {"metric": q.metric, "attribute": q.attribute, "quantity": name}
-                numbers = {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
                 assumed = if_so.get(q.attribute, "")
                 if id(interval) in stated:
                     assumed = "IF the stated shares are those of the people"
-                yield about | numbers | ({"condition": assumed} if conditions else {})
+                yield about | numbers_of(interval) | ({"condition": assumed} if conditions else {})
 
     def __str__(self) -> str:
         lines = []

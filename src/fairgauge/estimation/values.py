@@ -94,7 +94,7 @@ class Interval:
         (1.0, 1.269)
         """
         average = {} if self.nearest == self.estimate else {"average": self.estimate}
-        return _numbers(self) | average | {"shown": _numbers(self.shown)}
+        return numbers_of(self) | average | {"shown": numbers_of(self.shown)}
 
     def __neg__(self) -> "Interval":
         return Interval(-self.estimate, -self.high, -self.low, (-self.bounds[1], -self.bounds[0]))
@@ -119,5 +119,6 @@ class Told(dict[Key, Interval]):
         raise self._missing(key)
 
 
-def _numbers(interval: Interval) -> dict[str, float]:
+def numbers_of(interval: Interval) -> dict[str, float]:
+    """Return the estimate and the ends, for documents and frames."""
     return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}

@@ -85,7 +85,8 @@ def _asked(metric: Metrics | None, attribute: Attribute, **known: Unpack[Known])
 def _check_weights(field: str, given: Sequence[str], questions: Sequence[Question]) -> None:
     """Refuse weights that would change nothing."""
     if given and not any(map(can_share, combinations(questions, 2))):
-        rule = "is for several metrics that can share a table: the gaps of two groups that answer alike"
+        can = "several metrics that can share a table: the gaps of two groups that answer alike"
+        rule = f"is for {can} (--metric-weight, or weight in a study's file)"
         raise InvalidInput(field, ", ".join(given), rule)
 
 

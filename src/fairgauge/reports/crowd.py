@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairgauge.crowd import Crowd, promised
-from fairgauge.crowd.words import factor_of, is_loose, one_in, right_at_most, shown, shown_delta
+from fairgauge.crowd.sentences import factor_of, is_loose, one_in, right_at_most, shown, shown_delta
 from fairgauge.languages import PLAIN, Numeral, Told, Voice
 from fairgauge.study import Study
 

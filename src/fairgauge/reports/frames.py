@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import MissingExtra
+from fairgauge.estimation.values import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,21 +52,17 @@ def question_estimate_frame(found: "QuestionEstimate") -> "pd.DataFrame":
     if found.whole is not None:
         return found.whole.only(found).to_frame()
     about = {"metric": found.metric, "attribute": found.attribute}
-    return _frame([{**about, "quantity": name, **_numbers(one)} for name, one in found.rows()])
+    return _frame([{**about, "quantity": name, **numbers_of(one)} for name, one in found.rows()])
 
 
 def interval_frame(interval: "Interval") -> "pd.DataFrame":
     """Return one row: the estimate and its interval."""
-    return _frame([_numbers(interval)])
+    return _frame([numbers_of(interval)])
 
 
 def choices_frame(found: "EpsilonChoices") -> "pd.DataFrame":
     """Return one row for each epsilon of each question."""
     return _frame([{"metric": each.metric.name, **_flat(row.to_dict())} for each in found.each for row in each.rows])
-
-
-def _numbers(interval: "Interval") -> dict[str, float]:
-    return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ class Crowd:
     def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
         self.waiting: dict[HurriedProtocol, float] = {}  # insertion order is the order of deadlines, roughly
+        self.asked: dict[HurriedProtocol, None] = {}  # whose request is complete, in that order
         self.evicted = 0
         self.timed_out = 0
         self._sweeping: asyncio.TimerHandle | None = None
@@ -69,12 +70,20 @@ class Crowd:
             self._sweeping = connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
 
     def make_room(self, connections: int) -> None:
-        """Close the connection that has waited longest, if there are too many."""
-        if connections > self.limits.connections and self.waiting:
-            self.evicted += 1
-            oldest = next(iter(self.waiting))
-            del self.waiting[oldest]
-            oldest.transport.abort()
+        """Close the connection that has waited longest, if there are too many: for the other side, or for its turn.
+
+        Whoever is told nothing yet waits for its turn, as those do who guess tokens: if no other side is waited for but
+        the newcomer's, the one that has done so longest makes room.  Answers take milliseconds.
+        """
+        if connections <= self.limits.connections or not self.waiting:
+            return
+        oldest = next(iter(self.waiting))
+        if len(self.waiting) == 1:
+            oldest = next((one for one in self.asked if not one.cycle.response_started), oldest)
+        self.evicted += 1
+        self.waiting.pop(oldest, None)
+        self.asked.pop(oldest, None)
+        oldest.drop()
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
@@ -109,6 +118,7 @@ class HurriedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and tell every request on it; uvicorn tells the last one only."""
         self.crowd.waiting.pop(self, None)
+        self.crowd.asked.pop(self, None)
         self._let_go()
         super().connection_lost(exc)
 
@@ -230,12 +240,14 @@ class HurriedProtocol(HttpToolsProtocol):
         self._begun_bytes = 0  # what else came along belongs to the next request, which is not known to be too large
         if not self.flow.write_paused:
             self.crowd.waiting.pop(self, None)
+        self.crowd.asked.setdefault(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the rest of this one is still on its way."""
         self._cycles.popleft()
         self._weights.popleft()
+        self.crowd.asked.pop(self, None)
         super().on_response_complete()
         if not self._in_body and self in self.connections and self not in self.crowd.waiting:
             self.crowd.wait_for(self, self.crowd.limits.idle_seconds)

@@ -77,7 +77,7 @@ def test_without_typer_it_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_missing_extra_exits_with_1(monkeypatch: pytest.MonkeyPatch, fairgauge: Run):
     monkeypatch.setitem(sys.modules, "typer", None)
-    done = fairgauge("plan", "--help")
+    done = fairgauge("plan", "--clients", "10")
     assert done.status == 1
     assert done.err == "fairgauge: the command line needs typer: pip install 'fairgauge[lab]'\n"
 

@@ -20,6 +20,7 @@ from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
 from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure, noisy_counts, plans
 from fairgauge.planning.draft_fields import FIELDS, Field
+from fairgauge.planning.few_people import FewPeople
 from fairgauge.simulation import Cell
 from fairgauge.targets.target import Goal
 from tests.samples import SEX, site_study
@@ -28,7 +29,7 @@ from tests.unit.cli.conftest import Done, Run
 # Something that none of the modes below says; a new option needs a line here.
 OTHER: dict[str, str] = {
     "group": "c", "answering": "alike", "cross": "size=small,large", "shares": "shares.csv", "compare": "b:a",
-    "against": "a", "weigh": "a:b=3", "symbols": "64", "share_error": "0.01", "share_source": "a census",
+    "against": "a", "weigh": "a:b=3", "symbols": "128", "share_error": "0.01", "share_source": "a census",
     "metric": "other:0:2", "metric_weight": "recall=2", "epsilon": "0.7", "clients": "3e4", "error": "0.07",
     "confidence": "0.9", "interval": "normal", "target": "means", "abstain": "", "abstaining": "0.3",
     "expect": "0.7", "spread": "0.05", "detect": "0.1", "plot": "plan.svg", "crowd_epsilon": "0.4", "delta": "1e-9",
@@ -42,7 +43,8 @@ OTHER: dict[str, str] = {
     "site_column": "place", "truth_column": "said", "prediction_column": "truth", "engine": "none",
     "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
     "asked": "300000", "date": "2027-02-02", "issuer": "issuer.example=MIIB", "gateway": "AQAg", "epoch": "3600",
-    "order": "waves", "signature": "abc", "key": "abc", "strict": "", "record": "record.jsonl", "draws": "500",
+    "order": "waves", "signature": "abc", "key": "abc", "strict": "", "batch": "1000", "draws": "500",
+    "record": "record.jsonl",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}
@@ -111,6 +113,8 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
     monkeypatch.setattr(choose_design, "planned_width", lambda *_: 1.0)
     monkeypatch.setattr(noisy_counts, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
+    # What else could be done is planned as options are, and has tests of its own.
+    monkeypatch.setattr(FewPeople, "ways", lambda *_, **__: iter(()))
     registry._made.cache_clear()
     write_files(elsewhere)
     (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector import export
-from fairgauge.collector.lane import Lane
+from fairgauge.collector.load_limits import Lane
 from fairgauge.study import Release
 from fairgauge.tallies import Tally
 from tests.answers import FORMATS, STUDY, Answers

@@ -19,6 +19,7 @@ from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Metric, Release, Study
+from fairgauge.study.numbers import exact
 from tests.samples import RECALL, SEX, sample_question, sample_study, two_questions
 from tests.silence import NOT_LISTED, Person, groups_read, narrowed, person, silent
 from tests.sites import confusion_study
@@ -74,9 +75,29 @@ def test_an_asker_gives_only_the_values_that_the_agents_file_names(
         here = tmp_path / name
         here.mkdir()
         assert ask(agent(here, **settings), STUDY, "recall=0.25", "error=1").startswith("ok {")
-    (own, asked) = (str(profile["values"]["recall"]) for profile in seen)
-    assert (own, asked) == ("0.8125390625", "0.25")
+    (own, asked) = (exact(profile["values"]["recall"]) for profile in seen)
+    assert (own, asked) == (exact("0.8125390625"), exact("0.25"))
     assert all(set(profile["values"]) == {"recall"} for profile in seen)
+
+
+def test_a_profile_is_read_once_and_again_when_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long it takes to read depends on what it holds: who asks thousands of free studies could take the mean."""
+    read: list[str] = []
+    loads = json.loads
+
+    def watch(text: str, **how: Any) -> Any:
+        read.append(text)
+        return loads(text, **how)
+
+    held = agent(tmp_path, {"group": {"sex": "female"}, "values": {"recall": "0.4711"}}).settings
+    monkeypatch.setattr(json, "loads", watch)
+    for _ in range(3):
+        assert held.read_profile() == {"group": {"sex": "female"}, "values": {"recall": exact("0.4711")}}
+    assert len(read) == 1
+    (tmp_path / "profile.json").write_text('{"group": {"sex": "male"}}')
+    assert held.read_profile() == {"group": {"sex": "male"}, "values": {}}
+    (tmp_path / "profile.json").unlink()
+    assert held.read_profile() == {"group": {}, "values": {}}
 
 
 def test_limits_and_the_list_are_the_agents_own(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fairgauge.client import Ledger
 from fairgauge.client.exchange import fetch_token
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
-from fairgauge.issuer.signing import PrivateKey, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes import challenge_of, check_token, read_key, write_key
 from fairgauge.study import Issuer
 from tests.recorder import Heard, Recorder, Reply, recorder

@@ -1,6 +1,6 @@
 """A proof that an answer is in: it holds for what was sealed, and for nothing else.
 
-Covers: fairgauge.collector.tree.
+Covers: fairgauge.collector.merkle.
 """
 
 import random
@@ -19,7 +19,7 @@ from fairgauge.client.inclusion import (
     hash_pair,
     leaf_of,
 )
-from fairgauge.collector.tree import Growing
+from fairgauge.collector.merkle import Growing
 from fairgauge.errors import InvalidInput, SealBroken
 
 STUDY = "a" * 64

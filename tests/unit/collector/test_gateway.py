@@ -1,6 +1,6 @@
 """The collector as a gateway, and blind tickets at its door.
 
-Covers: fairgauge.collector.gateway, fairgauge.collector.gates, fairgauge.collector.routes.envelopes,
+Covers: fairgauge.collector.gateway, fairgauge.collector.blind_admission, fairgauge.collector.routes.envelopes,
 fairgauge.server.hosting
 """
 
@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.gates import Gate
+from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.gateway import Caught, Gateway
 from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
 from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE, SEALED_RESPONSE, SIZE
-from fairgauge.issuer.signing import PrivateKey, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
 from fairgauge.server.problems import Problem
 from fairgauge.server.refusals import BadTicket

@@ -1,4 +1,7 @@
-"""A study that says how many answers it takes in an hour takes no more, and says when to come again."""
+"""A study that says how many answers it takes in an hour takes no more, and says when to come again.
+
+Covers: fairgauge.collector.load_limits.
+"""
 
 import asyncio
 from dataclasses import replace

@@ -1,11 +1,14 @@
-"""The lane: one slice at a time, everyone else in between, and rest while single answers come in."""
+"""The lane: one slice at a time, everyone else in between, and rest while single answers come in.
+
+Covers: fairgauge.collector.load_limits.
+"""
 
 import asyncio
 
 import pytest
 
-from fairgauge.collector import lane as module
-from fairgauge.collector.lane import REST, Lane
+from fairgauge.collector import load_limits as module
+from fairgauge.collector.load_limits import REST, Lane
 
 
 def test_slices_take_turns_and_let_everyone_else_in_between():
@@ -47,8 +50,8 @@ def test_it_rests_while_single_answers_come_in(monkeypatch: pytest.MonkeyPatch, 
         async with lane.slice():
             now += 0.01
 
-    monkeypatch.setattr("fairgauge.collector.lane.time.monotonic", lambda: now)
-    monkeypatch.setattr("fairgauge.collector.lane.asyncio.sleep", sleep)
+    monkeypatch.setattr("fairgauge.collector.load_limits.time.monotonic", lambda: now)
+    monkeypatch.setattr("fairgauge.collector.load_limits.asyncio.sleep", sleep)
     asyncio.run(play())
     assert slept == [pytest.approx(0.01 * REST) if rested else 0]
 

@@ -1,7 +1,7 @@
 """The collector's settings, limits, log, migrations and group commit.
 
-Covers: fairgauge.collector.config, fairgauge.collector.rates, fairgauge.collector.stores.base, fairgauge.server.logs,
-fairgauge.server.server_config, fairgauge.server.token_bucket.
+Covers: fairgauge.collector.config, fairgauge.collector.load_limits, fairgauge.collector.stores.base,
+fairgauge.server.logs, fairgauge.server.server_config, fairgauge.server.token_bucket.
 """
 
 import io
@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from fairgauge.collector.config import Config, Rates, read_config
-from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.load_limits import Turnstile
 from fairgauge.collector.stores.base import check_version, migrations
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.logs import log, log_fault, log_to

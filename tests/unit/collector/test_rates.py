@@ -1,11 +1,14 @@
-"""Rates: what is taken, what waits for its turn, and what batches cannot take from single answers."""
+"""Rates: what is taken, what waits for its turn, and what batches cannot take from single answers.
+
+Covers: fairgauge.collector.load_limits.
+"""
 
 import asyncio
 
 import pytest
 
 from fairgauge.collector.config import Rates
-from fairgauge.collector.rates import Turnstile
+from fairgauge.collector.load_limits import Turnstile
 from fairgauge.server.refusals import TooMany
 from fairgauge.server.token_bucket import Rate
 

@@ -1,8 +1,11 @@
-"""Places for each kind of visitor, and room for bodies."""
+"""Places for each kind of visitor, and room for bodies.
+
+Covers: fairgauge.collector.load_limits.
+"""
 
 import pytest
 
-from fairgauge.collector.slots import Room, Slots
+from fairgauge.collector.load_limits import Room, Slots
 from fairgauge.server.refusals import Busy
 
 

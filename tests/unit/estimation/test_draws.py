@@ -100,6 +100,9 @@ def test_tails_with_draws_are_bounded_by_the_convolution(answers: int, draws: in
     sums = np.arange(len(exact)) - answers - draws - draws * float(blanket @ score)
     tails = with_draws(tails_of(score, law, answers), known, score)
     deviation = np.sqrt(answers * float(law @ score**2) + draws * float(known.variance(score)))
+    low, high = (float(third[0]) for third in tails.thirds)
+    skew = float(exact @ sums**3)
+    assert low - 1e-6 * abs(skew) <= skew <= high + 1e-6 * abs(skew)
     for far in np.linspace(0.3, 4, 20) * deviation:
         above, below = float(tails.above(far / answers)[0]), float(tails.below(far / answers)[0])
         assert exact[sums >= far - 1e-9].sum() <= above

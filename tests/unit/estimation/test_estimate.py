@@ -1,6 +1,6 @@
 """From counts to estimates: numbers where they can be told, sentences where not.
 
-Covers: fairgauge.estimation.reading, fairgauge.estimation.telling.
+Covers: fairgauge.estimation.reading.
 """
 
 from dataclasses import replace

@@ -1,7 +1,6 @@
 """The gap where shares are estimated: what is accepted, what is spent of alpha, and twins that must be caught.
 
-Covers: fairgauge.estimation.population_gap, fairgauge.estimation.gap_tests, fairgauge.estimation.one_score,
-fairgauge.estimation.anytime_gap.
+Covers: fairgauge.estimation.population_gap, fairgauge.estimation.gap_tests, fairgauge.estimation.one_score.
 """
 
 import math
@@ -18,8 +17,7 @@ from scipy.stats import binom, hypergeom, norm
 
 from fairgauge.designs import make_channel
 from fairgauge.estimation import gap_tests, population_gap
-from fairgauge.estimation.anytime import AnytimeTest
-from fairgauge.estimation.anytime_gap import AnytimeGapTest
+from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.betting import bounds_of_means
 from fairgauge.estimation.by_inversion import AnytimeReader, PopulationReader
 from fairgauge.estimation.draws import Draws

@@ -182,7 +182,7 @@ def test_sites_that_hold_many_people(tmp_path: Path) -> None:
     of_too_few_cells = Answer(study.digest, "1" * 32, (1, 2))
     assert counter.add([(None, of_devices), (None, of_too_few_cells)]) == 0
     assert counter.tally == Tally.of(study, sites)
-    assert counter.estimate().interval == "people"
+    assert counter.estimate().interval == "population"
     found = counter.numbers()
     assert found["answers"] == 6
     assert found["true positive rate female - male low"] < -0.2 < found["true positive rate female - male high"]

@@ -1,5 +1,6 @@
 import logging
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, ClassVar
@@ -321,7 +322,7 @@ class TestTheNodeDecides:
             assert app(**{SETTINGS: str(settle(here / name, **more))}).has_content()
             assert app.runs == runs
         assert seen == [
-            {"group": {"sex": "female"}, "values": {"recall": "0.5"}},
+            {"group": {"sex": "female"}, "values": {"recall": Fraction(1, 2)}},
             {"group": {"sex": "female"}, "values": {"recall": "0.25"}},
         ]
 

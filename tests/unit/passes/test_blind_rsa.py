@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.issuer.signing import PrivateKey, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes.blind_rsa import Blinding, PublicKey, blind, encode, finalize, new_blinding, verify
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "passes.json").read_text(encoding="utf-8"))

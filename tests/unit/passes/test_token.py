@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.issuer.signing import PrivateKey, sign_blinded
+from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
 from fairgauge.passes import PublicKey, answer_id, begin_pass, challenge_of, check_token, read_key, write_key
 from fairgauge.passes.blind_rsa import Blinding, blind, finalize
 from fairgauge.passes.token import TYPE, Pass

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,12 @@ def test_each_metric_may_have_an_expectation_of_its_own():
     assert [question.spread for question in asked] == [None, "max"]
     with pytest.raises(InvalidInput, match="expect=speed: must be one of recall, fpr"):
         design([recall, fpr], sex, epsilon=1, expect={"speed": 1})
+
+
+def test_symbols_are_taken_where_they_can_change_something():
+    recall, sex = Metric("recall", 0, 1), Attribute("sex", ["female", "male"])
+    for asked in (partial(design, epsilon=1), partial(plan, epsilon=1, clients=10**4)):
+        with pytest.raises(InvalidInput, match="symbols=128: is for 7 and more groups"):
+            asked(recall, sex, symbols=128)
+        with pytest.raises(InvalidInput, match="symbols=128: must not be given with outcome"):
+            asked(None, sex, outcome="confusion", symbols=128)

@@ -280,3 +280,33 @@ def test_what_a_connection_held_is_let_go_when_it_is_cut_off():
             return protocol.held_bytes()
 
     assert asyncio.run(run()) < 2 * COPIES * 8000 + REQUEST_BYTES
+
+
+def test_those_who_wait_for_their_turn_make_room_for_a_newcomer():
+    """All places are taken by requests that nobody answers yet: whoever comes next is not the one to go."""
+
+    async def parked(scope: Any, _receive: Any, send: Any) -> None:
+        if scope["path"] == "/export":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(3600)
+
+    async def run() -> list[bool]:
+        kind, _ = make_protocol(Limits(connections=3))
+        config = Config(parked, http=kind, ws="none", lifespan="off", log_config=None)
+        config.load()
+        state, protocols, transports = ServerState(), [], []
+        for path in (b"/export", b"/first", b"/second", None):
+            protocol, transport = kind(config, state, {}), Transport()
+            protocol.connection_made(transport)
+            if path is not None:
+                protocol.data_received(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+                await asyncio.sleep(0)
+            protocols.append(protocol)
+            transports.append(transport)
+        for protocol in protocols:
+            protocol.connection_lost(None)
+        for task in state.tasks:
+            task.cancel()
+        return [one.aborted for one in transports]
+
+    assert asyncio.run(run()) == [False, True, False, False]

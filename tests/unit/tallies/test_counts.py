@@ -102,7 +102,7 @@ def test_round_trip() -> None:
         (b'{"study":"a","counts":[1.0]}', "document=1.0: must hold no number but integers"),
     ],
 )
-def test_bad_documents_are_refused(data: bytes, text: str) -> None:
+def test_bad_tallies_are_refused(data: bytes, text: str) -> None:
     with pytest.raises(BadTally) as caught:
         Tally.from_bytes(data)
     assert str(caught.value).startswith(text)

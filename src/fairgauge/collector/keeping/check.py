@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from fairgauge.collector.merkle import Growing
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signing import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
-from fairgauge.collector.tree import Growing
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import FairgaugeError, StoreDamaged
 from fairgauge.study import parse

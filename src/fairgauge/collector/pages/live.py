@@ -8,11 +8,11 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from fairgauge.collector.load_limits import STRANGER, Slots
 from fairgauge.collector.pages.html import templates
 from fairgauge.collector.pages.results import Reckoner, Results
 from fairgauge.collector.pages.speaking import ENGLISH
 from fairgauge.collector.service import Collector, Entry
-from fairgauge.collector.slots import STRANGER, Slots
 from fairgauge.languages import Voice
 from fairgauge.server.logs import log_fault
 from fairgauge.server.refusals import Stopping

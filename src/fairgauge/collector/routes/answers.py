@@ -2,7 +2,7 @@
 
 from starlette.types import Receive, Scope, Send
 
-from fairgauge.collector.gates import OTHER_ID, token_in
+from fairgauge.collector.blind_admission import OTHER_ID, token_in
 from fairgauge.collector.routes.batches import BYTES, take_batch
 from fairgauge.collector.routes.counting import NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from starlette.types import Receive, Scope
 
-from fairgauge.collector.gates import ONE_AT_A_TIME
+from fairgauge.collector.blind_admission import ONE_AT_A_TIME
 from fairgauge.collector.routes.counting import ANSWER, NO_TICKET, check_open, count, read_answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import BatchReceipt, RefusedLine

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from fairgauge.client.inclusion import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
 from fairgauge.collector.access import collector_of
+from fairgauge.collector.merkle import Growing, Tree
 from fairgauge.collector.queries import InclusionQuery
 from fairgauge.collector.seal import AnswerDigest, lines_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Inclusion
-from fairgauge.collector.tree import Growing, Tree
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.refusals import AnswersGone, NotSealed
 

@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, who
+from fairgauge.collector.publication import kept_terms
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Directory, Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
-from fairgauge.collector.taking import kept_terms
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.refusals import BadMediaType, NotSealed
 from fairgauge.server.request_body import media_type, read_body

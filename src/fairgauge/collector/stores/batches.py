@@ -2,8 +2,9 @@
 
 Answers join batches of B in the order in which they are stored, whatever their symbols are.  The oldest B leave when 2B
 wait; at closing all leave, those that are left over as one batch.  Each batch leaves with secret draws of its own
-(:mod:`fairgauge.crowd.draws`), made in the transaction that closes it: what is stored, and what anyone ever sees, is
-their sum.  So what counts tell of one person does not depend on how many others there are, or on who knows those.
+(:mod:`fairgauge.crowd.secret_draws`), made in the transaction that closes it: what is stored, and what anyone ever
+sees, is their sum.  So what counts tell of one person does not depend on how many others there are, or on who knows
+those.
 
 A study of sites shows nothing before its end, adds no draws, and shows nothing at all if they are too few: what would
 come between two sums of few contributors is one contributor's.

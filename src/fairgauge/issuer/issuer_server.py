@@ -18,8 +18,8 @@ from pathlib import Path
 from starlette.types import Receive, Scope
 
 from fairgauge.errors import InvalidInput
+from fairgauge.issuer.blind_signing import PrivateKey, key_in, sign_blinded
 from fairgauge.issuer.book import Book
-from fairgauge.issuer.signing import PrivateKey, key_in, sign_blinded
 from fairgauge.passes import read_key, write_key
 from fairgauge.passes.token import SIGNATURE, TYPE
 from fairgauge.server.problems import Problem

@@ -1,6 +1,6 @@
 """The relay: what it passes on, what it hands back, and what it says when the gateway is away.
 
-Covers: fairgauge.relay.app, fairgauge.server.small_app.
+Covers: fairgauge.relay.relay_server, fairgauge.server.small_app.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
 from fairgauge.errors import InvalidInput
-from fairgauge.relay.app import Relay
+from fairgauge.relay.relay_server import Relay
 from tests.recorder import Heard, Recorder, Reply, recorder
 
 KIND = {"content-type": REQUEST_TYPE}

@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from fairgauge.collector.gates import Gate
+from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.queries import Terms
 from fairgauge.collector.stores.base import Published
-from fairgauge.crowd.draws import MOST_FOR_ONE_BATCH
 from fairgauge.crowd.promise import MOST_DRAWS
+from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.errors import BadStudy
 from fairgauge.study import Study
 

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.issuer import app
-from fairgauge.issuer.app import REQUEST_TYPE, RESPONSE_TYPE, Issuer
-from fairgauge.issuer.signing import key_in, make_key
+from fairgauge.issuer import issuer_server
+from fairgauge.issuer.blind_signing import key_in, make_key
+from fairgauge.issuer.issuer_server import REQUEST_TYPE, RESPONSE_TYPE, Issuer
 from fairgauge.passes import begin_pass, challenge_of, check_token, read_key, write_key
 from fairgauge.server.tokens import new_token
 from fairgauge.study import Issuer as Named
@@ -133,7 +133,7 @@ def test_a_fault_says_nothing(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> bytes:
         raise ArithmeticError("secret")
 
-    monkeypatch.setattr(app, "sign_blinded", broken)
+    monkeypatch.setattr(issuer_server, "sign_blinded", broken)
     key = read_key(write_key(issuer._key.public))
     told = exchange(issuer, issuer.new_ticket(), begin_pass(key).request(key, b"anything"))
     assert told.status_code == 500
@@ -159,5 +159,5 @@ def test_a_spent_ticket_is_looked_up_before_anything_is_signed(
     def never(*_: object) -> bytes:
         raise AssertionError("nothing is signed for a spent ticket")
 
-    monkeypatch.setattr(app, "sign_blinded", never)
+    monkeypatch.setattr(issuer_server, "sign_blinded", never)
     assert exchange(issuer, ticket, begin_pass(key).request(key, challenge)).status_code == 403

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from fairgauge.collector.publication import check_takes, terms_of
 from fairgauge.collector.queries import Terms
-from fairgauge.collector.taking import check_takes, terms_of
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.crowd import Crowd, factor_sentence, guess_sentence, readers_sentence
-from fairgauge.crowd.words import shown_delta
+from fairgauge.crowd.sentences import shown_delta
 
 
 def crowd(epsilon: str, delta: str = "1e-8") -> Crowd:

@@ -3,7 +3,7 @@
 import pytest
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.laws import Blanket
+from fairgauge.crowd.blanket import Blanket
 from fairgauge.errors import NotPrivate
 
 HALF, QUARTER, EIGHTH = ROW_SUM // 2, ROW_SUM // 4, ROW_SUM // 8
@@ -16,8 +16,9 @@ def test_symbols_with_the_same_ratios_are_merged() -> None:
     assert blanket.least == (QUARTER + EIGHTH, QUARTER)
 
 
-def test_nearly_the_same_is_not_the_same() -> None:
-    table = ((HALF, QUARTER, QUARTER), (QUARTER, EIGHTH + 1, ROW_SUM - QUARTER - EIGHTH - 1))
+@pytest.mark.parametrize("one", [1, -1])
+def test_nearly_the_same_is_not_the_same(one: int) -> None:
+    table = ((HALF, QUARTER, QUARTER), (QUARTER, EIGHTH + one, ROW_SUM - QUARTER - EIGHTH - one))
     assert len(Blanket.of(table).least) == 3
 
 

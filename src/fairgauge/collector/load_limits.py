@@ -1,0 +1,265 @@
+"""What strangers can take of a collector: a rate for each class of requests, places for what takes long, and turns.
+
+**Rates** say how much is taken in a second, charged before the work is done; a study may say how many answers it takes
+in an hour, since an honest study knows how many to expect.
+
+**Places** for what takes long are as many for operators as for readers as for strangers, and bytes of bodies have a
+largest number.
+
+**Turns**: single answers go first.  Requests that are no answers begin one by one, each after all that is ready:
+thousands that come at once are thousands of short waits, not one long one for whoever answers meanwhile.
+
+Batches and exports go a slice at a time, all of them through one lane.  A slice takes a millisecond or two; then
+everything else that is ready gets its turn, and for as long as single answers come in the lane rests three times as
+long as it worked.  So whoever sends batches or reads exports, however many there are of them, gets a quarter of the
+collector's time at most while devices answer.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+from fairgauge.collector.config import Rates
+from fairgauge.collector.stores.base import Published, Store
+from fairgauge.server.coarse_time import bucket_of
+from fairgauge.server.refusals import Busy, TooMany
+from fairgauge.server.token_bucket import Rate
+
+BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
+HOUR = 3600
+READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took
+STRANGER = "stranger"
+REST = 3.0  # how much longer the lane rests than it worked
+CALM_SECONDS = 0.1  # without a single answer for so long, it does not rest
+
+
+class Turnstile:
+    """One rate for each class of requests."""
+
+    def __init__(self, rates: Rates) -> None:
+        named = {name: getattr(rates, name) for name in rates.__struct_fields__}
+        self._rates = {name: Rate(rate) for name, rate in named.items()}
+        self._rates |= {f"{name} in batches": Rate(named[name] * BATCHES) for name in ("answers", "open", "tickets")}
+
+    def enter(self, kind: str, count: float = 1) -> None:
+        """Let a request in.
+
+        Raises:
+            TooMany: With the time to wait.
+        """
+        seconds = self._rates[kind].take(count)
+        if seconds:
+            raise _too_many(kind, seconds)
+
+    async def turn(self, kind: str, patience: float) -> None:
+        """Let a request in when it is its turn: each waits for those before it.
+
+        Whoever has many connections has as many places in the line, and everybody else has one, too.  And those who
+        are refused are refused late: answering a flood at once invites the next one.
+
+        Raises:
+            TooMany: If its turn has not come after so many seconds.
+        """
+        rate, seconds = self._rates[kind], 0.0
+        try:
+            async with asyncio.timeout(patience), rate.line:
+                while seconds := rate.take():
+                    await asyncio.sleep(seconds)
+        except TimeoutError:
+            raise _too_many(kind, max(seconds - patience, 1.0)) from None
+
+    async def slow(self, kind: str, patience: float) -> None:
+        """Let a request pass when it is its turn, or after so many seconds."""
+        with contextlib.suppress(TooMany):
+            await self.turn(kind, patience)
+
+    def owe(self, kind: str, count: float) -> None:
+        """Charge what came in after a request was let in."""
+        self._rates[kind].owe(count)
+
+
+def _too_many(kind: str, seconds: float) -> TooMany:
+    return TooMany(f"There is a limit on how many {kind} a second are taken.", seconds)
+
+
+@dataclass
+class _Hour:
+    """One hour of one study."""
+
+    start: int
+    used: int = 0
+    waiting: int = 0  # answers that are being stored
+    read: float | None = None  # when the store was last asked
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Hourly:
+    """Counts the answers of this hour, for studies that have a limit.
+
+    What is in the store counts, whoever put it there, and so do the answers that wait to be stored here.  Several
+    collectors of one database see each other's answers after a second: together they may take what they get in that
+    second beyond the limit.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+        self._hours: dict[int, _Hour] = {}
+
+    async def take(self, kept: Published, count: int) -> None:
+        """Make room for answers to a study.
+
+        Raises:
+            TooMany: If it has taken its number for this hour.
+        """
+        if kept.hourly is None:
+            return
+        now = self._clock()
+        start = bucket_of(now, HOUR)
+        hour = self._hours.get(kept.number)
+        if hour is None or hour.start != start:
+            hour = self._hours[kept.number] = _Hour(start)
+        if hour.read is None:  # nobody is let in before it is known how many there are
+            async with hour.reading:
+                if hour.read is None:
+                    await self._read(kept, hour)
+        elif time.monotonic() - hour.read >= READ_SECONDS:
+            await self._read(kept, hour)
+        if hour.used + count > kept.hourly:
+            left = max(0, kept.hourly - hour.used)
+            told = f"This study takes {kept.hourly} answers in an hour, and {left} are left of this one."
+            raise TooMany(told, start + HOUR - now)
+        hour.used += count
+        hour.waiting += count
+
+    async def _read(self, kept: Published, hour: _Hour) -> None:
+        if hour.read is not None:
+            hour.read = time.monotonic()  # others go on with what is known
+        stored = await self._store.arrivals(kept.number)
+        known = sum(came for bucket, came in stored.items() if hour.start <= bucket < hour.start + HOUR)
+        hour.used = max(hour.used, known + hour.waiting)
+        hour.read = time.monotonic()
+
+    def settle(self, kept: Published, count: int, fresh: int) -> None:
+        """Say how many of the answers were new: the others take no room."""
+        hour = self._hours.get(kept.number)
+        if hour is not None:
+            hour.waiting = max(0, hour.waiting - count)
+            hour.used = max(0, hour.used - (count - fresh))
+
+
+class Slots:
+    """As many places for operators as for readers as for strangers.
+
+    >>> slots = Slots("exports", 1)
+    >>> with slots.taken("stranger"), slots.taken("operator"):
+    ...     slots.check("stranger")
+    Traceback (most recent call last):
+    ...
+    fairgauge.server.refusals.Busy: Too many exports at once: try again later.
+    """
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what = what
+        self._most = most
+        self._used: Counter[str] = Counter()
+
+    @property
+    def used(self) -> int:
+        """How many places are taken in all."""
+        return self._used.total()
+
+    def check(self, kind: str) -> None:
+        """Refuse if every place of a kind is taken.
+
+        Raises:
+            Busy: If so.
+        """
+        if self._used[kind] >= self._most:
+            raise Busy(f"Too many {self._what} at once: try again later.", 30)
+
+    @contextmanager
+    def taken(self, kind: str) -> Iterator[None]:
+        """Take a place for as long as this lasts."""
+        self.check(kind)
+        self._used[kind] += 1
+        try:
+            yield
+        finally:
+            self._used[kind] -= 1
+
+
+class Room:
+    """Bytes that are held for requests which are not complete yet, no more than so many in all."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.held = 0
+
+    @contextmanager
+    def guest(self) -> Iterator["Guest"]:
+        """Hold bytes for one request for as long as this lasts."""
+        found = Guest(self)
+        try:
+            yield found
+        finally:
+            self.held -= found.bytes
+
+    def take(self, count: int) -> None:
+        """Hold more.
+
+        Raises:
+            Busy: If there is no room for it.
+        """
+        if self.held + count > self._most:
+            raise Busy("Too much is being received at once: send it again in a moment.", 1)
+        self.held += count
+
+
+class Guest:
+    """What one request holds."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self.bytes = 0
+
+    def hold(self, count: int) -> None:
+        """Hold more.
+
+        Raises:
+            Busy: If there is no room for it.
+        """
+        self._room.take(count)
+        self.bytes += count
+
+
+class Lane:
+    """One slice at a time, in the order in which they were asked for."""
+
+    def __init__(self) -> None:
+        self._door = asyncio.Lock()
+        self._free = asyncio.Lock()
+        self._answered = -CALM_SECONDS
+
+    def answering(self) -> None:
+        """Say that a single answer came in."""
+        self._answered = time.monotonic()
+
+    async def begin(self) -> None:
+        """Wait until a request that is no answer may begin: one does in each round of the event loop."""
+        async with self._door:
+            await asyncio.sleep(0)
+
+    @asynccontextmanager
+    async def slice(self) -> AsyncIterator[None]:
+        """Do a little work when it is its turn; what is within must not wait for anything."""
+        async with self._free:
+            began = time.monotonic()
+            yield
+            now = time.monotonic()
+            busy = now - self._answered < CALM_SECONDS
+            await asyncio.sleep((now - began) * REST if busy else 0)
