@@ -1680,8 +1680,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "estimate: a document's estimate lies outside of its interval",
-        'def _numbers(interval: Interval) -> dict[str, float]: return {"estimate": interval.nearest,',
-        'def _numbers(interval: Interval) -> dict[str, float]: return {"estimate": interval.estimate,',
+        'return {"estimate": interval.nearest, "low": interval.low, "high": interval.high}',
+        'return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}',
         "test_in_a_document_the_estimate_is_in_its_interval",
     ),
     _mutant(
