@@ -3492,4 +3492,34 @@ NAMED: tuple[NamedMutant, ...] = (
         "const whole = n",
         "test_the_vectors_of_blind_tickets[honest]",
     ),
+    _mutant(
+        "secrets: one that was not written is taken for kept",
+        'raise InvalidInput("secrets", folder / name, f"cannot be written: {error.strerror}") from None',
+        "pass",
+        "test_a_secret_that_cannot_be_written_or_read_is_said_and_leaves_nothing",
+    ),
+    _mutant(
+        "secrets: one that cannot be read is made anew",
+        'raise InvalidInput("secrets", path, f"cannot be read: {error.strerror}") from None',
+        "return None",
+        "test_a_secret_that_cannot_be_written_or_read_is_said_and_leaves_nothing",
+    ),
+    _mutant(
+        "secrets: half a secret stays beside the others",
+        "except BaseException: Path(temporary).unlink(missing_ok=True) raise",
+        "except BaseException: raise",
+        "test_a_secret_that_cannot_be_written_or_read_is_said_and_leaves_nothing",
+    ),
+    _mutant(
+        "secrets: of two that make a key at once each has its own",
+        "except FileExistsError: continue",
+        "except FileExistsError: return Path(temporary).read_bytes()",
+        "test_of_two_that_make_a_key_at_once_both_have_the_first_ones",
+    ),
+    _mutant(
+        "passes: a challenge is not that of RFC 9577",
+        "bytes([len(context)]) + context + bytes(2)",
+        "bytes([len(context)]) + context + bytes(3)",
+        "test_a_challenge_is_the_one_of_rfc_9577",
+    ),
 )

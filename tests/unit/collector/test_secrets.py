@@ -248,3 +248,43 @@ def test_a_key_of_another_length_is_not_used(tmp_path: Path, size: int):
     write_secret(tmp_path, "a.key", bytes(size))
     with pytest.raises(InvalidInput, match=f"{size} bytes: must be 32 bytes"):
         read_or_make_secret(tmp_path, "a.key", 32)
+
+
+def test_a_secret_that_cannot_be_written_or_read_is_said_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whoever goes on would take a token for kept, or a key for new."""
+    (tmp_path / "a.key").mkdir()
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_secret(tmp_path, "a.key")
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write_secret(tmp_path, "a.key", b"secret")
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write_secret(tmp_path / "file", "b.key", b"secret")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.key", "file"]
+
+    def interrupted(_handle: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    for make in (
+        lambda: write_secret(tmp_path, "c.key", bytes(32)),
+        lambda: read_or_make_secret(tmp_path, "c.key", 32),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            make()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.key", "file"]
+
+
+def test_of_two_that_make_a_key_at_once_both_have_the_first_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    real = Path.hardlink_to
+
+    def late(self: Path, target: Path) -> None:
+        if not self.exists():
+            write_secret(tmp_path, "a.key", b"f" * 32)
+        real(self, target)
+
+    monkeypatch.setattr(Path, "hardlink_to", late)
+    assert read_or_make_secret(tmp_path, "a.key", 32) == b"f" * 32
+    assert [path.name for path in tmp_path.iterdir()] == ["a.key"]

@@ -38,6 +38,11 @@ def test_the_vectors_of_rfc_9578(vector: dict[str, str]):
     assert answer_id(token) == vector["token"][:32]
 
 
+def test_a_challenge_is_the_one_of_rfc_9577():
+    printed = RFC9578["tokens"][4]["challenge"]
+    assert challenge_of("issuer.example", printed[38:102]).hex() == printed
+
+
 def test_a_key_has_one_name():
     assert KEY.id.hex() == RFC9578["public"]
     text = write_key(SECRET.public)
