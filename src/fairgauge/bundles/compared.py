@@ -16,10 +16,11 @@ from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
 Outcome = Literal["same", "digits", "numbers", "other"]
-# Numbers for programs have up to ten digits, of which the last may be rounded otherwise by another processor.
+# Numbers for programs have up to ten digits.  Where an interval ends is searched for, and another processor may stop a
+# hundred-millionth further on; a seal's estimate is compared with the same tolerance.
 _UNROUNDED = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _DIGITS = 9
-_CLOSE = 1e-8
+_CLOSE = 1e-6
 _SHOWN = 90
 
 

@@ -60,7 +60,24 @@ def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
         test: The test.
         close: Edges are found to this part of the half-width, and rounded outward.
     """
-    return _hull(test, lambda margin, inside, outside, half: crossing(margin, inside, outside, close=close * half)[1])
+    least, most = test.extent
+
+    def edge(margin: Margin, inside: float, outside: float, half: float) -> float:
+        found = crossing(margin, inside, outside, close=close * half)[1]
+        return min(max(_outward(found, found - inside, _CLOSE * half), least), most)
+
+    return _hull(test, edge)
+
+
+def _outward(edge: float, away: float, close: float) -> float:
+    """Return the next round number outward: processors that stop the search a little apart then tell the same.
+
+    >>> _outward(0.12345678, 1.0, 3e-6), _outward(0.12345678, -1.0, 3e-6)
+    (0.12346, 0.12345)
+    """
+    digits = -math.ceil(math.log10(close))
+    step = 10.0**-digits
+    return round((math.ceil if away > 0 else math.floor)(edge / step) * step, max(digits, 0))
 
 
 def nearly_inverted(test: Test) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from tests.samples import RECALL
 from tests.surveys import coin_question, expected_tally, people, study
 
 ASKED = study(coin_question(RECALL))
-TALLY = expected_tally(ASKED, people(("female", "0.5", 4_000), ("male", "0.8", 4_000)))
+TALLY = expected_tally(ASKED, people(("female", "0.5", 4_000), ("male", "0.8", 3_700)))
 PAGE = render_report(ASKED, TALLY, estimate(ASKED, TALLY, tolerance=0.05), Particulars("2026-11-15", asked=20_000))
 
 
@@ -18,8 +18,7 @@ def test_the_same_bytes_come_out_again():
 
 
 def test_last_digits_may_differ_and_no_others():
-    number = PAGE.split('<data value="')[2].split('"')[0]
-    assert len(number) > 9
+    number = next(number for each in PAGE.split('<data value="')[1:] if len(number := each.split('"')[0]) > 9)
     last = number[:-1] + str((int(number[-1]) + 1) % 10)
     assert compare_report(PAGE.replace(f'"{number}"', f'"{last}"'), ASKED, TALLY).outcome == "digits"
     assert (
