@@ -42,11 +42,11 @@ _logger = logging.getLogger(__name__)
 class AgentSite:
     """A site's records, behind an agent.
 
-    Guarantee: exact; as for :func:`fairgauge.client.site_asked.answer_asked`, whatever those say who may only
+    Guarantee: exact; as for a site that answers by its own file, whatever those say who may only
     ask: as another user.
 
     Args:
-        path: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`); read anew for every study.
+        path: The site's own file (``SiteSettings``); read anew for every study.
         mode: The permissions of the agent's socket: whoever may only ask must not read records or write any file.
     """
 

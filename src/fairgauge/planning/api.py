@@ -58,7 +58,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
 
     Args:
         metric: What is measured; several metrics are planned as the questions of one study, which share its answers.
-            Or, without an attribute, somebody's own table, as :func:`fairgauge.new` takes it, which says the rest:
+            Or, without an attribute, somebody's own table, as ``fairgauge.new`` takes it, which says the rest:
             ``plan(people, clients=200_000)``.  Epsilon is 1 then, unless it is given or looked for.
         attribute: How people are grouped, with their shares of the population, and how often they answer.
         clients: How many will answer.

@@ -1,7 +1,7 @@
 """The draft of a study: one small file that a person writes, reads and keeps under version control.
 
 It is TOML with the field names of the published document, without its tables; what is about planning and about people's
-own tables stands under ``plan`` and ``table``, and is not published.  :data:`fairgauge.planning.draft_fields.FIELDS`
+own tables stands under ``plan`` and ``table``, and is not published.  ``draft_fields.FIELDS``
 lists every field.
 """
 
@@ -220,7 +220,7 @@ class Draft:
     _repr_html_ = above("fairgauge.reports.notebook", "draft_html")
 
     def plans(self, **asked: Any) -> "Plans":
-        """Plan the study: two of clients, epsilon and error, as :func:`fairgauge.plan` takes them, give the third.
+        """Plan the study: two of clients, epsilon and error, as ``fairgauge.plan`` takes them, give the third.
 
         What is not given here is what the draft says.
         """

@@ -56,7 +56,7 @@ def report(
     Args:
         study: What was asked.
         tally: The counts.
-        estimate: What they say, with a confidence or an interval of your own; :func:`fairgauge.estimate` unless given.
+        estimate: What they say, with a confidence or an interval of your own; ``fairgauge.estimate`` unless given.
         date: The day that it bears, such as ``"2026-11-15"``; none unless given.
         asked: How many were asked to answer, if that is known.
     """

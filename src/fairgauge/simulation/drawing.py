@@ -43,7 +43,7 @@ def simulate(
     Args:
         study: The study.
         population: Whom clients are drawn from: a histogram, a data frame, or the path of a CSV or Parquet file, with a
-            row for each person or counted (:func:`~fairgauge.simulation.people.read_people`).  In a study of sites: who
+            row for each person or counted (:mod:`fairgauge.simulation.people`).  In a study of sites: who
             comes to which site, as a :class:`~fairgauge.simulation.sites.SitePopulation`, a frame or a path.
         clients: How many answer; as many as the histogram counts, unless told.  In a study of sites: so many sites,
             drawn from those of the population, instead of each once.

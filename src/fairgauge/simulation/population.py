@@ -43,7 +43,7 @@ class Population:
     def from_csv(cls, path: str | Path) -> "Population":
         """Read columns ``group``, ``value``, ``count`` and perhaps ``metric``; empty means abstaining.
 
-        People's own tables are read by :func:`~fairgauge.simulation.people.read_people`, which knows the study.
+        People's own tables are read by :mod:`fairgauge.simulation.people`, which knows the study.
         """
         try:
             with Path(path).open(encoding="utf-8-sig", newline="") as file:
