@@ -529,9 +529,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "answer: the cell of crossed attributes takes the first one fastest",
+        'cell = cell * len(factor.groups) + cast("int", (place, 0)[place is None])',
+        'cell = cell + len(factor.groups) * cast("int", (place, 0)[place is None])',
+        "test_a_table_answers_several_questions_at_once",
+    ),
+    _mutant(
+        "sites: the cell of crossed attributes takes the first one fastest",
         "cell = cell * len(factor.groups) + place return cell",
         "cell = cell + place * len(factor.groups) return cell",
-        "test_names_the_study_and_a_symbol_of_it",
+        "test_crossed_attributes",
     ),
     _mutant(
         "answer: ids have half the length",
@@ -1821,9 +1827,9 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a live page is not told that its connection is gone",
-        "cycle.message_event.set() # one that waits for the other side to go, as a live page does, is told",
-        "pass # one that waits for the other side to go, as a live page does, is told",
-        "test_listeners_that_leave_are_forgotten_and_those_who_stay_are_let_go",
+        "is the one that uvicorn tells self.cycle = self._cycles[0]",
+        "is the one that uvicorn tells pass",
+        "test_who_waits_for_the_other_side_to_go_is_told_also_behind_another_request",
     ),
     _mutant(
         "storm: a store is locked by its name alone",

@@ -53,20 +53,25 @@ def show_truth(study: Study, rows: Sequence[dict[str, Any]], truths: Sequence[Tr
             for row in rows
         ]
         show_table("", "in the table", "estimate", "low", "high", "holds it", rows=shown)
-        out.print(_verdict([row["holds"] for row in rows]))
+    pairs = zip(study.questions, truths, strict=True)
+    # All questions are about the same people: what is said of one's shares is said of all.
+    off, said = next(((q, text) for q, truth in pairs if (text := share_sentence(q, truth))), (None, None))
+    if rows:
+        chance = off is None or off.attribute.answering == ANY
+        out.print(_verdict([row["holds"] for row in rows], chance=chance))
     else:
         out.print("So few answers tell no gap.")
-    for question, truth in zip(study.questions, truths, strict=True):
-        if (said := share_sentence(question, truth)) is not None:
-            out.print(said)
-            break  # all questions are about the same people
+    if said is not None:
+        out.print(said)
 
 
-def _verdict(holds: Sequence[bool]) -> str:
+def _verdict(holds: Sequence[bool], *, chance: bool) -> str:
+    """Return whether intervals hold the truth; that chance may do it is said only where the study assumes what is so."""
     if all(holds):
         return "The interval holds the table's own gap." if len(holds) == 1 else "Every interval holds the table's gap."
     missed = "The interval misses" if len(holds) == 1 else f"{holds.count(False)} of {len(holds)} intervals miss"
-    return f"{missed} the table's own gap. By chance that happens to at most {_ALPHA}: try another --seed."
+    why = f" By chance that happens to at most {_ALPHA}: try another --seed." if chance else ""
+    return f"{missed} the table's own gap.{why}"
 
 
 def share_sentence(question: Question, truth: Truth) -> str | None:

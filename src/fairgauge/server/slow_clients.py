@@ -128,12 +128,11 @@ class HurriedProtocol(HttpToolsProtocol):
             cycle.disconnected = True
             cycle.scope[GONE] = True  # type: ignore[literal-required]
             cycle.body = bytearray()  # nobody will ask for it, but whoever answers keeps the request for a while
-            cycle.message_event.set()  # one that waits for the other side to go, as a live page does, is told
         self.pipeline.clear()
         while len(self._cycles) > 1:
             self._cycles.pop()
             self._weights.pop()
-        if self._cycles:
+        if self._cycles:  # one that waits for the other side to go, as a live page does, is the one that uvicorn tells
             self.cycle = self._cycles[0]
 
     def drop(self) -> None:

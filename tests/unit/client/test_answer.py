@@ -316,7 +316,9 @@ class TestDrafts:
 
         monkeypatch.setattr(Channel, "draw", draw)
         assert answer(self.draft, self.person).payload[0] == 7
-        assert seen == [(2, LEVEL_UNIT, -LEVEL_UNIT)]  # cell 2 of 4, the ends of both ranges
+        other = self.person | {"group": {"sex": "female", "age": "30+", "region": "west"}}
+        assert answer(self.draft, other).payload[0] == 7
+        assert seen == [(2, LEVEL_UNIT, -LEVEL_UNIT), (1, LEVEL_UNIT, -LEVEL_UNIT)]  # of 4 cells; ends of both ranges
 
     def test_the_coin_picks_a_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def second(tables: int) -> int:

@@ -101,6 +101,7 @@ class TestCounting:
         cross = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
         site = NoisyCounts(Attribute("who", cells(cross), cross=cross), "confusion", "1")
         assert count_records(site, [(None, ("male", "young"), (0, 0))])[8] == 1
+        assert count_records(site, [(None, ("female", "old"), (0, 0))])[4] == 1
 
 
 class TestAnswering:

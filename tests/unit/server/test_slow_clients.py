@@ -64,10 +64,10 @@ async def echo(scope: Any, _receive: Any, send: Any) -> None:
 
 
 @contextmanager
-def connected(limits: Limits) -> Iterator[tuple[HurriedProtocol, Transport]]:
+def connected(limits: Limits, app: Any = echo) -> Iterator[tuple[HurriedProtocol, Transport]]:
     """A connection to a server of its own."""
     kind, _ = make_protocol(limits)
-    config = Config(echo, http=kind, ws="none", lifespan="off", log_config=None)
+    config = Config(app, http=kind, ws="none", lifespan="off", log_config=None)
     config.load()
     protocol, transport = kind(config, ServerState(), {}), Transport()
     protocol.connection_made(transport)
@@ -104,6 +104,24 @@ def test_a_few_requests_at_once_are_answered_in_order(made: list[Any]):
     bodies = [part.rpartition(b"\r\n\r\n")[2] for part in transport.written.split(b"HTTP/1.1 200 OK")[1:]]
     assert bodies == [b"/%d" % n for n in range(MOST)]
     assert (transport.aborted, len(made)) == (False, MOST)
+
+
+def test_who_waits_for_the_other_side_to_go_is_told_also_behind_another_request():
+    told: list[str] = []
+
+    async def waits(scope: Any, receive: Any, _send: Any) -> None:
+        await receive()  # the request itself
+        told.append((await receive())["type"])
+
+    async def scene() -> None:
+        with connected(Limits(), waits) as (protocol, _):
+            protocol.data_received(ASK % 1 + ASK % 2)
+            await asyncio.sleep(0.01)
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+    asyncio.run(scene())
+    assert told == ["http.disconnect"]
 
 
 @pytest.mark.parametrize("count", [MOST + 1, 5000])
