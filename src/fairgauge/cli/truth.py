@@ -66,7 +66,7 @@ def show_truth(study: Study, rows: Sequence[dict[str, Any]], truths: Sequence[Tr
 
 
 def _verdict(holds: Sequence[bool], *, chance: bool) -> str:
-    """Return whether intervals hold the truth; that chance may do it is said only where the study assumes what is so."""
+    """Return whether intervals hold the truth; chance is named only where what the study assumes is so."""
     if all(holds):
         return "The interval holds the table's own gap." if len(holds) == 1 else "Every interval holds the table's gap."
     missed = "The interval misses" if len(holds) == 1 else f"{holds.count(False)} of {len(holds)} intervals miss"
