@@ -534,6 +534,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_table_answers_several_questions_at_once",
     ),
     _mutant(
+        "sites: how long a value is looked for tells where it is among levels",
+        "above = bisect_left(levels, position)",
+        "above = next(index for index, level in enumerate(levels) if level >= position)",
+        "test_a_value_is_found_in_as_many_steps_wherever_the_study_puts_its_levels",
+    ),
+    _mutant(
         "sites: the cell of crossed attributes takes the first one fastest",
         "cell = cell * len(factor.groups) + place return cell",
         "cell = cell + place * len(factor.groups) return cell",

@@ -73,8 +73,9 @@ def run_for_site(
         done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
         said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
     sys.stdout.write(f"{said}\n")
-    if left_out[True]:  # for the site's own eyes, when everything is sent
-        sys.stdout.flush()
+    sys.stdout.flush()
+    # For the site's own eyes, when everything is sent; said of none, too, or a standard error that is full would tell.
+    if left_out.total():
         sys.stderr.write(
             f"{left_out[True]:,} of {left_out.total():,} records were left out: they lack a person, a group that the "
             "study lists, or an outcome\n"

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import answer
 from fairgauge.client import site as module
 from fairgauge.client.answer import MOST_IN_CELL, Answer
 from fairgauge.client.limits import Limits
-from fairgauge.client.site import check_record, count_records
+from fairgauge.client.site import _place, check_record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, NoisyCounts
+from fairgauge.study import Attribute, Metric, NoisyCounts
 from fairgauge.study.attribute import cells
 from tests.samples import sample_study
 from tests.sites import SEX, confusion_study, levels_study, site_of
@@ -96,6 +97,29 @@ class TestCounting:
         assert not any(others)
         assert abs(middle - 0.6 * 4000) < 5 * math.sqrt(0.24 * 4000)
         assert low + middle == 4000
+
+    def test_a_value_is_found_in_as_many_steps_wherever_the_study_puts_its_levels(self) -> None:
+        """A study with its levels packed below a value would else learn by the time whether somebody is above it."""
+
+        class Watched(list[int]):
+            asked = 0
+
+            def __getitem__(self, place: Any) -> Any:
+                self.asked += 1
+                return super().__getitem__(place)
+
+            def __iter__(self) -> Any:
+                for place in range(len(self)):
+                    yield self[place]
+
+        levels = Watched([*range(-LEVEL_UNIT, -LEVEL_UNIT + 2047), LEVEL_UNIT])
+        steps = []
+        for value in ("0", "0.0000001", "0.3", "0.999", "1"):
+            levels.asked = 0
+            assert _place(Metric("score", 0, 1), levels, value) is not None
+            steps.append(levels.asked)
+        assert max(steps) - min(steps) <= 3
+        assert max(steps) <= 16
 
     def test_crossed_attributes(self) -> None:
         cross = (Attribute("sex", ("female", "male")), Attribute("age", ("young", "old")))
