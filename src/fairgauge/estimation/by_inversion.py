@@ -154,6 +154,8 @@ class PopulationReader(TestReader):
 class AnytimeReader(TestReader):
     """About the population that clients are drawn from, at every look together."""
 
+    planned_to = 1e-4  # ends of intervals are round numbers, which so many clients more or fewer do not move
+
     def test(self, ratio: Ratio, alpha: float) -> AnytimeTest:
         """Return the test of a ratio's values."""
         return AnytimeTest(self.laws, ratio.over, ratio.under, self.counts, alpha, self.planned, draws=self.draws)
