@@ -70,7 +70,7 @@ def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
 
 
 def _outward(edge: float, away: float, close: float) -> float:
-    """Return the next round number outward: processors that stop the search a little apart then tell the same.
+    """Return the next round number outward: processors that stop the search a little apart nearly always tell the same.
 
     >>> _outward(0.12345678, 1.0, 3e-6), _outward(0.12345678, -1.0, 3e-6)
     (0.12346, 0.12345)
