@@ -163,8 +163,8 @@ def options(command: str) -> int:
 # Measured by python -m bench.usual_commands, which makes it anew beside any other checkout.
 TIMES = """
 Processor time of twelve usual commands, then and now, side by side in one run (the least of two rounds on a busy machine of
-two cores; `python -m bench.usual_commands FOLDER` measures it beside any other checkout). `simulate` compares with the table
-now, and `estimate` says who answered and how much that matters, which it did not:
+two cores; `python -m bench.usual_commands FOLDER` measures it beside any other checkout). `estimate` and `simulate` became
+slower; why is not measured yet:
 
 | command | then, s | now, s | first line now, s | now / then |
 |---|---:|---:|---:|---:|
