@@ -58,7 +58,7 @@ _EVERYTHING = ("answers", "tallies", "arrivals", "looks", "waiting", "fills", "t
 
 def migrations(kind: str) -> dict[str, str]:
     """Return the SQL files of a kind of store by their names, in order: ``NNN_*`` makes schema version NNN."""
-    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    folder = files(__package__).joinpath("migrations", kind)
     found = sorted((f.name, f.read_text(encoding="utf-8")) for f in folder.iterdir() if f.name.endswith(".sql"))
     for version, (name, _) in enumerate(found, start=1):
         if int(name[:3]) != version:
