@@ -14,7 +14,7 @@ import pytest
 
 from fairgauge.client import Ledger, Patience, exchange, load
 from fairgauge.client.command import main
-from fairgauge.collector.queries import Terms
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.study import Study
 from tests.parties import Parties, three_parties
