@@ -40,6 +40,7 @@ PREDICTION: Key = ("one", "prediction")
 _STOP = (KeyboardInterrupt, SystemExit)  # Polars panics with what is no Exception; these are somebody's wish
 _ZERO_OR_ONE = re.compile(r"[01]\.0+")
 _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
+_PLAIN = (str, int, float, bool)  # exactly these: a class of somebody's own compares as it likes
 _VERSION = 1
 _BYTES = 4
 _LONGEST_HEAD = 2**24
@@ -137,11 +138,9 @@ class Records:
         table = read_columns(given, list(dict.fromkeys(wanted)))
         rows = len(next(iter(table.values())))
         numbers = {PERSON: array("i", range(rows))} if counted.columns.person is None else {}
-        numbers |= {key: array("i", map(reader.number, table[reader.column])) for key, reader in readers.items()}
         odd = []
-        for reader in readers.values():
-            entries = table[reader.column]
-            strange = sum(entry_text(entry) is not None and not reader.fits(entry) for entry in entries)
+        for key, reader in readers.items():
+            numbers[key], strange = reader.numbers(table[reader.column])
             if strange:
                 odd.append(f"{strange:,} of {rows:,} entries of {reader.column} are {reader.strange}")
         return cls(counted, rows, numbers, tuple(odd))
@@ -200,6 +199,21 @@ class _Reader:
     number: Callable[[Any], int]
     fits: Callable[[Any], bool]
     strange: str
+
+    def numbers(self, entries: Entries) -> tuple["array[int]", int]:
+        """Return the number of each entry, and how many of them are there and do not fit."""
+        found, odd = array("i"), 0
+        known: dict[tuple[type, Any], tuple[int, bool]] = {}  # most entries are there many times
+        for entry in entries:
+            key = (type(entry), entry) if type(entry) in _PLAIN else None
+            read = None if key is None else known.get(key)
+            if read is None:
+                read = self.number(entry), entry_text(entry) is not None and not self.fits(entry)
+                if key is not None:
+                    known[key] = read
+            found.append(read[0])
+            odd += read[1]
+        return found, odd
 
 
 def _readers(counted: Counted) -> dict[Key, _Reader]:
