@@ -1485,7 +1485,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "document: how many were reckoned to abstain is forgotten",
-        "abstaining = None if goal.abstaining == ABSTAINING else question.abstaining",
+        "abstaining = None if scores.target.abstaining == ABSTAINING else question.abstaining",
         "abstaining = None",
         "test_the_document_says_with_how_many_it_reckons",
     ),
@@ -1620,7 +1620,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "answering: auto never estimates a split that is known",
-        "return varies < goal.variance(known)",
+        "return varies < scores.variance(known)",
         "return False",
         "test_a_known_split_gets_the_better_table_where_nothing_is_expected",
     ),
