@@ -788,14 +788,14 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- hiding
     _mutant(
         "hiding: the study is asked for again when the answer leaves",
-        "if kept is not None: return load_study(kept,",
-        "if False: return load_study(kept,",
+        "if kept is not None: return read_study(kept,",
+        "if False: return read_study(kept,",
         "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
     ),
     _mutant(
         "hiding: the collector sees who reads its study",
-        "study = load_study(request.study, digest=request.digest, relay=request.relay)",
-        "study = load_study(request.study, digest=request.digest)",
+        "study = read_study(request.study, digest=request.digest, relay=request.relay)",
+        "study = read_study(request.study, digest=request.digest)",
         "test_the_study_comes_through_the_relay_once_and_the_collector_is_never_asked_by_the_device",
     ),
     _mutant(
@@ -805,10 +805,46 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_who_asks_without_a_relay_is_told_that_the_collector_saw_it",
     ),
     _mutant(
-        "hiding: a study without an issuer need not be everybody's",
-        'if study.gateway is not None and study.admission != "blind": _check_everybodys(',
+        "hiding: a study need not be everybody's",
+        "if study.unlinkable: _check_everybodys(",
         "if False: _check_everybodys(",
         "test_without_an_issuer_the_digest_is_shown_and_confirmed",
+    ),
+    _mutant(
+        "hiding: a collector that names itself as the issuer is its study's witness",
+        "if not study.unlinkable or digest == study.digest or",
+        "if not study.unlinkable or study.issuer or digest == study.digest or",
+        "test_a_collector_that_names_itself_as_the_issuer_gets_no_answer",
+    ),
+    _mutant(
+        "hiding: a study from an address is loaded on its collector's word",
+        "check_witness(study, digest=digest, issuer=issuer)",
+        "check_witness(study, digest=study.digest, issuer=issuer)",
+        "test_a_study_from_an_address_is_not_loaded_on_its_collectors_word",
+    ),
+    _mutant(
+        "hiding: blind tickets need no witness",
+        'return self.gateway is not None or self.admission == "blind"',
+        "return self.gateway is not None",
+        "test_a_study_that_hides_who_answers_has_a_witness",
+    ),
+    _mutant(
+        "hiding: the relay is at the collector's own address",
+        'check_apart("relay", self.url, url)',
+        "",
+        "test_a_relay_at_the_collectors_own_address_carries_nothing",
+    ),
+    _mutant(
+        "hiding: the issuer is at the collector's own address",
+        'if collector is not None and collector.startswith(("http://", "https://")): check_apart(',
+        "if False: check_apart(",
+        "test_a_collector_that_names_itself_as_the_issuer_gets_no_answer",
+    ),
+    _mutant(
+        "hiding: a name within the collector's is somebody else's",
+        'within = f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")',
+        "within = own == other",
+        "test_a_party_at_the_collectors_own_host_is_refused",
     ),
     _mutant(
         "hiding: a study that the collector does not name to everybody is answered",
@@ -861,9 +897,33 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "javascript: a study of one's own is answered",
-        "if (Array.isArray(studies) && studies.includes(found)) return;",
+        "if (Array.isArray(studies) && studies.includes(study.digest)) return;",
         "if (Array.isArray(studies)) return;",
         "test_javascript_answers_no_study_that_the_collector_does_not_name_to_everybody",
+    ),
+    _mutant(
+        "javascript: a study that hides who answers needs no witness",
+        "if (digest === null && !(issuer && study.issuer)) throw unconfirmed(study);",
+        "",
+        "test_javascript_has_the_same_rule_in_the_same_words",
+    ),
+    _mutant(
+        "javascript: the issuer is taken from the study",
+        "if (issuer === null) throw unconfirmed(study);",
+        "",
+        "test_javascript_has_the_same_rule_in_the_same_words",
+    ),
+    _mutant(
+        "javascript: an issuer that signs for everyone's own study is believed",
+        "if (Array.isArray(studies) && studies.length === 1 && studies[0] === study.digest) return;",
+        "if (Array.isArray(studies) && studies.at(0) === study.digest) return;",
+        "test_javascript_has_the_same_rule_in_the_same_words",
+    ),
+    _mutant(
+        "javascript: the relay is at the collector's own address",
+        "if (!((here && portOf(own) === portOf(other)) || (within && !here))) return;",
+        "return;",
+        "test_javascript_tells_parties_apart_as_python_does",
     ),
     _mutant(
         "javascript: an answer does not wait for its moment",
@@ -891,9 +951,15 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "hiding: a study that its issuer does not name is answered",
-        "if not isinstance(studies, list) or study.digest not in studies:",
-        "if not isinstance(studies, list):",
+        "if _listed(response.body) != [study.digest]:",
+        "if False:",
         "test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn",
+    ),
+    _mutant(
+        "hiding: an issuer that signs for everyone's own study is believed",
+        "if _listed(response.body) != [study.digest]:",
+        "if study.digest not in (_listed(response.body) or []):",
+        "test_an_issuer_that_does_not_name_this_study_alone_gets_no_ticket",
     ),
     _mutant(
         "hiding: a study in the crowd takes tickets whose sender knows every id",
