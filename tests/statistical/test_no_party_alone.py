@@ -71,7 +71,7 @@ from fairgauge.collector.app import Guard
 from fairgauge.collector.config import read_config
 from fairgauge.collector.routes import envelopes
 from fairgauge.collector.serve import serve
-from fairgauge.collector.stores import batches
+from fairgauge.collector.stores import released_sums
 book = open(Path(sys.argv[1]).parent / "heard.jsonl", "a", buffering=1, encoding="utf-8")
 honest, opening = Guard.__call__, envelopes.inner_scope
 
@@ -91,7 +91,7 @@ SERVE = "serve(read_config(Path(sys.argv[1])), announce=lambda address: print(ad
 # The defence is switched off: what is drawn is no secret.
 KNOWN_DRAWS = """
 from collections import Counter
-batches.draw_symbols = lambda _, count: Counter({0: count})
+released_sums.draw_symbols = lambda _, count: Counter({0: count})
 """
 
 

@@ -22,11 +22,11 @@ from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.answer import Answer
 from fairgauge.client.inclusion import check_included, leaf_of
-from fairgauge.collector.keeping.check import check_store
 from fairgauge.collector.pages.release import release_sentence
 from fairgauge.collector.seal import Export, check_sealed, read_sealed
-from fairgauge.collector.stores import batches
+from fairgauge.collector.stores import released_sums
 from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store_check import check_store
 from fairgauge.crowd import blanket_weights, draw_symbols
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.reports.crowd import crowd_view
@@ -137,7 +137,7 @@ def test_draws_are_made_once_and_from_the_blanket(ask: Ask, monkeypatch: pytest.
         asked.append((weights, count))
         return honest(weights, count)
 
-    monkeypatch.setattr(batches, "draw_symbols", watched)
+    monkeypatch.setattr(released_sums, "draw_symbols", watched)
 
     async def scene(desk: Desk) -> None:
         asked.clear()
