@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.client.noise import draw_noise
 from fairgauge.client.records import (
     NO_VALUE,
@@ -29,6 +28,7 @@ from fairgauge.client.records import (
 )
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Metric, NoisyCounts
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 
 def draw_counts(site: NoisyCounts, held: Any) -> tuple[int, ...]:
