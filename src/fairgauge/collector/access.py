@@ -11,7 +11,7 @@ from fairgauge.collector.load_limits import STRANGER
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
 from fairgauge.errors import InvalidInput
-from fairgauge.server.refusals import BadMediaType, NoStudy, NotAllowed, NoToken
+from fairgauge.server.server_errors import BadMediaType, NoStudy, NotAllowed, NoToken
 from fairgauge.server.request_body import media_type, read_body
 
 PATIENCE = 5.0  # seconds that a visitor waits in line

@@ -18,7 +18,7 @@ from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import FairgaugeError, InvalidInput, Refused
 from fairgauge.server.problems import URN, problem_of
-from fairgauge.server.refusals import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
+from fairgauge.server.server_errors import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.server.request_body import media_type, read_body
 from fairgauge.study.mechanism import check_payload
 

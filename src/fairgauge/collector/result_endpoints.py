@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fairgauge.canonical import encode
-from fairgauge.client.inclusion import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
+from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of, who
 from fairgauge.collector.documents import Arrival, Arrivals, Inclusion
 from fairgauge.collector.load_limits import HeldResponse, Lane
@@ -27,7 +27,7 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.errors import InvalidInput, MissingExtra, StoreError
 from fairgauge.server.coarse_time import moment_of
-from fairgauge.server.refusals import AnswersGone, NotSealed
+from fairgauge.server.server_errors import AnswersGone, NotSealed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
 Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
 fairgauge.collector.operations, fairgauge.collector.operations, fairgauge.collector.app,
-fairgauge.server.problems, fairgauge.server.refusals, fairgauge.collector.answer_endpoint,
+fairgauge.server.problems, fairgauge.server.server_errors, fairgauge.collector.answer_endpoint,
 fairgauge.collector.endpoints, fairgauge.collector.result_endpoints, fairgauge.collector.endpoints,
 fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.operations.
 """

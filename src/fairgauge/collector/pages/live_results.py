@@ -29,7 +29,7 @@ from fairgauge.reports.response import any_sentence
 from fairgauge.reports.units import part_of_hundred
 from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.server.logs import log_fault
-from fairgauge.server.refusals import Stopping
+from fairgauge.server.server_errors import Stopping
 from fairgauge.study import Study
 from fairgauge.study.noisy_counts import FEWEST
 from fairgauge.tallies import Tally

@@ -11,7 +11,7 @@ from fairgauge.collector.admission import Terms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.pages import live_results
 from fairgauge.collector.pages.study_pages import Pages
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
