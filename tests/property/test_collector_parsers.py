@@ -16,7 +16,7 @@ from fairgauge.collector.answer_endpoint import ONE, read_answer, read_lines, sl
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.server_errors import BadAnswer
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

@@ -11,8 +11,8 @@ from fairgauge.collector.load_limits import STRANGER
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
 from fairgauge.errors import InvalidInput
-from fairgauge.server.server_errors import BadMediaType, NoStudy, NotAllowed, NoToken
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType, NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line
 _FREE_SECONDS = 1.0  # that anyone waits for what is the same for everyone

@@ -24,11 +24,10 @@ from fairgauge.collector.stores.base import Published
 from fairgauge.crowd.promise import MOST_DRAWS
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.errors import BadStudy, NotSigned
-from fairgauge.unlinkable.pass_token import answer_id, challenge_of, read_key
-from fairgauge.unlinkable.blind_rsa import SALT_BYTES
-from fairgauge.unlinkable.pass_token import SIGNATURE, message_of
 from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Study
+from fairgauge.unlinkable.blind_rsa import SALT_BYTES
+from fairgauge.unlinkable.pass_token import SIGNATURE, answer_id, challenge_of, message_of, read_key
 
 _MOST_NUMBERS = 600  # of one answer: sums of products of every two of them may be in a tally
 

@@ -18,8 +18,8 @@ from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import FairgaugeError, InvalidInput, Refused
 from fairgauge.server.problems import URN, problem_of
-from fairgauge.server.server_errors import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.study.mechanism import check_payload
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,

@@ -23,10 +23,10 @@ from fairgauge.collector.pages.html import problem_page, wants_html
 from fairgauge.collector.pages.study_pages import Pages
 from fairgauge.collector.result_endpoints import Trees
 from fairgauge.collector.service import Collector
-from fairgauge.unlinkable.oblivious import WELL_KNOWN
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.server.slow_clients import GONE
+from fairgauge.unlinkable.oblivious import WELL_KNOWN
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),

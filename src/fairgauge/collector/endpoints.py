@@ -13,8 +13,8 @@ from fairgauge.collector.documents import Directory, Exact, Key, Listing, Standi
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.server.coarse_time import moment_of
-from fairgauge.server.server_errors import BadMediaType, NotSealed, Stopping
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType, NotSealed, Stopping
 
 _PIECE = 2**16  # bytes that wait for a reader
 

@@ -18,14 +18,22 @@ from starlette.responses import Response
 from starlette.types import Message as AsgiMessage
 from starlette.types import Scope
 
-from fairgauge.unlinkable.oblivious import KeyConfig, Opened, open_request
-from fairgauge.unlinkable.binary_http import Message, read_request, write_response
-from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST, SIZE
 from fairgauge.errors import InvalidInput
 from fairgauge.server.problems import MEDIA_TYPE, OTHER_KEY, Problem
-from fairgauge.server.server_errors import BadMediaType
 from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.secrets_folder import read_or_make_secret
+from fairgauge.server.server_errors import BadMediaType
+from fairgauge.unlinkable.binary_http import Message, read_request, write_response
+from fairgauge.unlinkable.oblivious import (
+    KEYS_TYPE,
+    REQUEST_TYPE,
+    RESPONSE_TYPE,
+    SEALED_REQUEST,
+    SIZE,
+    KeyConfig,
+    Opened,
+    open_request,
+)
 
 _FILE, _FORMER = "gateway.key", "gateway-{}.key"
 _KEY_BYTES = 32

@@ -43,8 +43,8 @@ from fairgauge.collector.queries import (
     read_query,
 )
 from fairgauge.collector.result_endpoints import MEDIA_TYPE as ZIP
-from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 from fairgauge.server.problems import KINDS, MEDIA_TYPE
+from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 _Handler = Callable[..., Awaitable[Response]]
 _Shape = type[msgspec.Struct]

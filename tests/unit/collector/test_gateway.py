@@ -14,14 +14,21 @@ import pytest
 from fairgauge.client import Answer
 from fairgauge.collector.admission import Gate
 from fairgauge.collector.gateway import Gateway, _Caught
-from fairgauge.unlinkable.oblivious import KeyConfig, open_response, seal_request
-from fairgauge.unlinkable.binary_http import Message, read_response, write_request
-from fairgauge.unlinkable.oblivious import REQUEST_TYPE, RESPONSE_TYPE, SEALED_RESPONSE, SIZE
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
-from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from fairgauge.server.problems import Problem
 from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.binary_http import Message, read_response, write_request
+from fairgauge.unlinkable.oblivious import (
+    REQUEST_TYPE,
+    RESPONSE_TYPE,
+    SEALED_RESPONSE,
+    SIZE,
+    KeyConfig,
+    open_response,
+    seal_request,
+)
+from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from tests.collecting.desk import Desk
 from tests.samples import sample_question, sample_study
 
