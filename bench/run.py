@@ -28,6 +28,7 @@ from bench.hidden import hidden
 from bench.intervals import widths
 from bench.kills import killed_batches, killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
+from bench.one_post import one_post
 from bench.population import population
 from bench.relay import relay
 from bench.scale import SCALE
@@ -146,6 +147,7 @@ TOPICS: dict[str, Topic] = {
     "simulation": simulation,
     "device": device,
     "answers": durable_answers,
+    "one-post": one_post,
     "batches": batches,
     "crowd": crowd,
     "hidden": hidden,
