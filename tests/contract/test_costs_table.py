@@ -8,7 +8,7 @@ import pytest
 import fairgauge as fg
 from docs import which_epsilon
 from docs.refresh import ROOT
-from fairgauge.targets.target import Goal
+from fairgauge.targets import Scores, Target
 
 PAGE = which_epsilon.PAGE.read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def test_readme_has_two_digits_of_the_same_numbers_and_what_a_guess_is_right():
 
 @pytest.mark.parametrize(("column", "given"), [(0, {"ratio": 1.0}), (1, {"ratio": None, "shares_known": False})])
 def test_a_cell_is_what_is_planned_today(column: int, given: dict[str, object]):
-    planned = which_epsilon.people(Goal((0.5, 0.5), **given), "1")  # type: ignore[arg-type]
+    planned = which_epsilon.people(Scores(Target((0.5, 0.5), **given)), "1")  # type: ignore[arg-type]
     assert number(SHOWN["1"][column]) == pytest.approx(planned, rel=0.02)
 
 

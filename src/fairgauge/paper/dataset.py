@@ -24,8 +24,9 @@ from fairgauge.estimation import estimate
 from fairgauge.paper.bounds import SOUND
 from fairgauge.paper.runs import Clients, estimated_means
 from fairgauge.simulation import Cell, Population, simulate_exactly, true_values
-from fairgauge.study import Attribute, Metric, Question, Study, Target
-from fairgauge.targets.target import Goal
+from fairgauge.study import Attribute, Metric, Question, Study, TargetName
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
 DOI = "10.24432/C5GG6B"
@@ -213,7 +214,7 @@ def model_results(readings: Readings, splits: list[Split]) -> dict[str, Any]:
 
 def bundled_trials() -> tuple[Trial, ...]:
     """Return the rates of the first split, kept with the package so that Table 2 needs no download."""
-    text = files("fairgauge.paper").joinpath("trials.csv").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("trials.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return tuple(
         Trial(row["sex"], *(float(row[metric]) if row[metric] else None for metric in METRICS)) for row in rows
@@ -231,14 +232,14 @@ def trials_csv(trials: Iterable[Trial]) -> str:
 
 
 def measure(
-    trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator, target: Target = "gap"
+    trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator, target: TargetName = "gap"
 ) -> dict[str, Any]:
     """Measure both metrics privately on clients drawn from the trials, each of whom answers one of the two questions.
 
     Group means are None unless they are the target.
     """
     trials = tuple(trials)
-    name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon, design="uncentred")
+    name, channel = make_channel(Scores(Target((0.5, 0.5), kind=target)), epsilon, design="uncentred")
     sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"), answering="alike")
     study = Study(
         "Lying down, by sex",

@@ -14,13 +14,13 @@ from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import check_confidence, kind_of
+from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Number, Question, Study
-from fairgauge.study.numbers import as_count, read_decimal
-from fairgauge.targets.target import Goal
+from fairgauge.study.numbers import as_count, as_epsilon, as_number, read_decimal
+from fairgauge.targets.scores import Scores
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
@@ -156,14 +156,14 @@ def least_aim(
     Raises:
         Impossible: If no design reaches it in the crowd.
     """
-    goal, kind, error = Goal.of(question), kind_of(asked["interval"]), float(asked["error"])
+    scores, kind, error = Scores.of(question), kind_of(asked["interval"]), float(asked["error"])
     alpha, widths, found = check_confidence(asked["confidence"]), list[float](), list[Decimal]()
-    for design in designs_for(goal):
+    for design in designs_for(scores):
         progress(design)
-        by = goal.by(design)
+        by = scores.by(design)
         _, channel = make_channel(by, aim.local_limit, design=design)
 
-        def width(draws: float, by: Goal = by, channel: Channel = channel) -> float:
+        def width(draws: float, by: Scores = by, channel: Channel = channel) -> float:
             drawn = draws / aim.clients
             return question.metric.scale * planned_width(by, channel, aim.clients, kind, alpha, drawn=drawn)
 
@@ -198,7 +198,7 @@ def _most_draws(width: Callable[[float], float], clients: int, error: float) -> 
     return math.floor(high)
 
 
-def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+def best_local(scores: Scores, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
     """Return the local epsilon, and the crowd's numbers with the draws that it takes, whose interval is narrowest.
 
     What draws add hardly depends on the table, and a table for a larger epsilon adds less of its own; but scores that
@@ -212,13 +212,13 @@ def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
         local = _SHORT.multiply(aim.local_limit, part)
         if local < LEAST_EPSILON:
             continue
-        _, channel = make_channel(goal, local, design=design)
+        _, channel = make_channel(scores, local, design=design)
         try:
             crowd = least_draws([channel], aim)
         except Impossible:
             continue
         kind, drawn = kind_of("normal"), crowd.draws / aim.clients
-        found.append((planned_width(goal, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
+        found.append((planned_width(scores, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
     if not found:
         raise Impossible(f"no local epsilon keeps a crowd epsilon of {aim.epsilon}")
     _, local, crowd = min(found, key=lambda one: one[:2])
@@ -260,21 +260,21 @@ def plan_in_crowd(
         aim: What is to be kept.
         asked: What else a plan takes, such as ``clients`` and ``interval``.  With an ``error`` the least crowd epsilon
             that reaches it takes the place of the aim's.
-        designs: Which designs to compare; all that serve the goal unless given.
+        designs: Which designs to compare; all that serve the scores unless given.
         progress: Called with the name of each design before it is worked out.
     """
     if asked.get("error") is not None:
         return _plan_least(question, aim, asked, designs=designs, progress=progress)
     rows: list[PlanRow] = []
-    plan, crowd, goal = None, None, Goal.of(question)
-    for design in designs or designs_for(goal):
+    plan, crowd, scores = None, None, Scores.of(question)
+    for design in designs or designs_for(scores):
         progress(design)
-        local, crowd = best_local(goal.by(design), design, aim)
+        local, crowd = best_local(scores.by(design), design, aim)
         told = {"epsilon": local, "designs": [design], "drawn": crowd.draws / aim.clients}
         plan = plan_questions([question], **{**asked, **told})[0]
         rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number, draws=crowd.draws))
     if plan is None or crowd is None:
-        raise Impossible("no design serves this goal")
+        raise Impossible("no design serves this question")
     terms = {
         "epsilon": float(aim.epsilon),
         "batch": aim.clients,
@@ -306,3 +306,40 @@ def _plan_least(question: Question, aim: CrowdAim, asked: Mapping[str, Any], **m
         if found is None or found <= error or aim.epsilon > aim.local_limit:
             return plans
         aim = replace(aim, epsilon=_ROUND_UP.multiply(aim.epsilon, Decimal("1.02")))
+
+
+def plan_asked(  # noqa: PLR0913 - what a plan takes
+    questions: Sequence[Question],
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Plan questions that are asked already; the arguments are those of :func:`plan`.
+
+    Raises:
+        InvalidInput: If not exactly two of clients, epsilon and error are given, or one is out of range.
+    """
+    asked: dict[str, Any] = {
+        "clients": None if clients is None else as_count("clients", clients),
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "error": None if error is None else as_number("error", error),
+        "confidence": confidence,
+        "interval": interval,
+        "detect": None if detect is None else as_number("detect", detect),
+    }
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
+    if aim is None:
+        return plan_questions(questions, **asked, designs=designs, progress=progress)
+    if len(questions) > 1:
+        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
+    check_crowd("crowd_epsilon", crowd_epsilon, epsilon=epsilon, error=error)
+    return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)

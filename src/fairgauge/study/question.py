@@ -8,7 +8,7 @@ from typing import Literal
 
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_is, check_text, named
 from fairgauge.study.mechanism import Mechanism
@@ -20,7 +20,7 @@ LEAST_SYMBOLS, MOST_SYMBOLS = 128, 4096
 ANY_VALUES = "max"
 COUNTED = "noisy-counts"  # the design of a question that noisy counts answer
 
-Target = Literal["gap", "means"]
+TargetName = Literal["gap", "means"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -55,7 +55,7 @@ class Question:
 
     metric: Metric
     attribute: Attribute
-    target: Target
+    target: TargetName
     # These three are None before the question is designed.  They have the types that they have in every study, which
     # refuses questions without them: nobody who reads a study asks again.
     design: str
@@ -70,13 +70,13 @@ class Question:
     axis: int = 0
     beside: tuple["Question", ...] = ()
 
-    _repr_html_ = above("fairgauge.reports.notebook", "question_html")
+    _repr_html_ = late("_repr_html_")
 
     def __init__(  # noqa: PLR0913, PLR0917 - these are the parts of a question
         self,
         metric: Metric,
         attribute: Attribute,
-        target: Target = "gap",
+        target: TargetName = "gap",
         design: str | None = None,
         epsilon: Number | None = None,
         mechanism: Mechanism | None = None,
