@@ -14,8 +14,8 @@ each page:
              stands for any lines, and a number may be off by 2 %, as solvers on other processors have it.
 
 The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output of the first two is
-compared exactly, and is the same on every processor: pages draw with a seed, and show no number of a table that they have
-just designed. The solver's last bits differ between processors, which can lead to another table that is just as
+compared exactly, and is the same on every processor: pages draw with a seed, and show no number of a table that they
+have just designed. The solver's last bits differ between processors, which can lead to another table that is just as
 good, so that pages which need a study copy one that is kept in ``examples/``.
 """
 

@@ -87,7 +87,7 @@ def people(scores: Scores, epsilon: str, *, draws: bool = False) -> float:
 
 
 def costs(epsilons: Iterable[str] = tuple(LIMITS)) -> Iterator[list[float]]:
-    """Yield, for each epsilon, the people needed by each default together with others, and what no table can go below."""
+    """Yield the people needed at each epsilon, in the order of the columns, and what no table can go below."""
     for epsilon in epsilons:
         cells = [
             people(Scores(Target((0.5, 0.5), **given), AssumedValues(expect=expect)), epsilon, draws=draws)

@@ -32,23 +32,23 @@ READERS = {
     "contributor": ["CONTRIBUTING.md"],
 }  # fmt: skip
 REFERENCE = [
-    "docs/api.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md", "docs/glossary.md",
-    "docs/javascript.md", "docs/maths.md", "docs/paper.md", "docs/settings.md", "docs/study-file.md",
-    "docs/study-format.md",
+    "docs/api.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md",
+    "docs/glossary.md", "docs/javascript.md", "docs/maths.md", "docs/paper.md", "docs/settings.md",
+    "docs/study-file.md", "docs/study-format.md",
 ]  # fmt: skip
 # What programs write into these folders is included in pages, and counts as reference.
 INCLUDED = ["docs/flower", "docs/older-people", "docs/paper"]
 
-MOST_PROSE = 30_000
+MOST_PROSE = 33_000
 MOST_README = 900
 LONG = 30  # words; a sentence with more is hard to follow
-MOST_LONG = 1000
+MOST_LONG = 73
 
 _FENCE = re.compile(r"^ *(`{3,}|:{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FORMULA = re.compile(r"^\$\$.*?\$\$$", re.MULTILINE | re.DOTALL)
 _APART = re.compile(r"^\s*(?:[-*] |\d+\. |#|\||\[\^|\([\w-]+\)=|!\[|$)")
-_END = re.compile(r"(?<=[.!?])[\"”*)]*\s+(?=[\"“*(`{\[]*[A-Z0-9])")
+_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”)])|(?<=[.!?]\*\*))\s+(?=[\"“*(`{\[]*[A-Z0-9])")
 
 
 def words(page: Path) -> int:
@@ -99,13 +99,13 @@ def main() -> int:
     print(f"{sum(reference.values()):>7,}  reference")
     for name, number in reference.items():
         print(f"{number:>7,}    {name}")
-    counted = {
+    limits = {
         f"words of prose (limit {MOST_PROSE:,})": (prose, MOST_PROSE),
         f"words in README.md (limit {MOST_README})": (words(ROOT / "README.md"), MOST_README),
         f"sentences of prose with more than {LONG} words (limit {MOST_LONG})": (long, MOST_LONG),
     }
-    print(*(f"{number:>7,}  {what}" for what, (number, _) in counted.items()), sep="\n")
-    return int(any(number > most for number, most in counted.values()))
+    print(*(f"{number:>7,}  {what}" for what, (number, _) in limits.items()), sep="\n")
+    return int(any(number > most for number, most in limits.values()))
 
 
 if __name__ == "__main__":

@@ -53,5 +53,8 @@ def test_readme_says_what_the_best_table_saves():
     recall, halves = fg.Metric("recall", 0, 1), {"female": 0.5, "male": 0.5}
     for answering, times in (("alike", 0.5), ("any", 1.0)):
         plan = fg.plan(recall, fg.Attribute("sex", halves, answering=answering), epsilon=1, error=0.02)["recall"]
-        best, response = plan.row(plan.best).clients, plan.row("randomized-response").clients
+        assert plan.best is not None
+        best, response = (plan.row(name).clients for name in (plan.best, "randomized-response"))
+        assert best is not None
+        assert response is not None
         assert best < times * response or (times == 1.0 and best == response)
