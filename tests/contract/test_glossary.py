@@ -19,12 +19,12 @@ ENTRIES = [
 ]
 # What is said otherwise: words of the same thing.
 FORMS = {
-    "abstaining": "abstain", "asked": "answer", "assumed": "expectation", "blinding": "blind ticket", "compare":
-    "comparison", "counted": "tally", "counter": "tally", "draw": "secret draws", "estimation": "estimate",
-    "expect": "expectation", "grouping": "group", "included": "root", "known": "share", "order": "waves", "pass":
-    "blind ticket", "passes": "blind ticket", "people": "population", "planned": "plan", "planning": "plan",
-    "promised": "crowd", "readers": "operator", "reading": "estimate", "sealed": "seal", "simulate": "simulation",
-    "tallies": "tally", "told": "estimate", "verification": "bundle", "verify": "bundle", "weigh": "stratum",
+    "abstaining": "abstain", "asked": "answer", "assumed": "expectation", "compare": "comparison",
+    "counted": "tally", "counter": "tally", "draw": "secret draws", "estimation": "estimate",
+    "expect": "expectation", "grouping": "group", "included": "root", "known": "share", "order": "waves",
+    "people": "population", "planned": "plan", "planning": "plan", "promised": "crowd", "readers": "operator",
+    "reading": "estimate", "simulate": "simulation", "tallies": "tally", "told": "estimate",
+    "verification": "bundle", "verify": "bundle", "weigh": "stratum",
 }  # fmt: skip
 # Words of everyday, and of computers; a term of this project is never added here.
 PLAIN = {*Path(__file__).with_name("plain_words.txt").read_text(encoding="utf-8").split()}
