@@ -328,6 +328,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_no_record_of_a_person_changes_what_a_site_says",
     ),
     _mutant(
+        "ledger: a new name is a new budget for a group without one",
+        "if is_unnamed(study, profile): limits.check_unnamed(",
+        "if False: limits.check_unnamed(",
+        "test_a_new_name_is_no_new_budget_for_a_group_without_one",
+    ),
+    _mutant(
+        "javascript: a new name is a new budget for a group without one",
+        'if (!isObject(own(profile, "group"))) checkUnnamed(',
+        "if (false) checkUnnamed(",
+        "test_a_new_name_is_no_new_budget_in_javascript_either",
+    ),
+    _mutant(
+        "silence: how many digits a value has is told by the time",
+        "{name: _bounded(value) for name, value in values.items()}",
+        "{name: exact(value) for name, value in values.items()}",
+        "test_a_number_of_a_profile_has_one_length",
+    ),
+    _mutant(
         "silence: a table is read when a study asks",
         "records = None if known else own.load_records()",
         "records = None if known else own.prepare()",
