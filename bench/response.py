@@ -37,11 +37,10 @@ from bench.conditions import covering
 from fairgauge.cli import main as command
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Asked, estimands_for, estimands_of
-from fairgauge.estimation.reader import Reader, counts_of
-from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.response import shares_among
+from fairgauge.estimation.gap_score import Thrown
+from fairgauge.estimation.inference import shares_among
+from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.estimation.sensitivity import gap_ratios
-from fairgauge.estimation.splitting import Thrown
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values
 from fairgauge.simulation.clients import Clients

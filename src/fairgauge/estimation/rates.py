@@ -1,4 +1,6 @@
-r"""Tests of rates and of their gaps, whose accepted values are the intervals.
+r"""Rates of sites' counts, and tests of rates and of their gaps, whose accepted values are the intervals.
+
+A rate is the part that some cells of a table of counts are of others.
 
 * A rate: :math:`X(\theta)` averages to zero at the right :math:`\theta`, and its law is known but for how many people
   it is about.  That number has an interval of its own, from the law of the noise, which takes a part of alpha (Berger
@@ -20,9 +22,63 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.sites.law import Noise, Part, tails
-from fairgauge.estimation.sites.rates import Rate
+from fairgauge.estimation.noise_law import Noise, Part, tails
+from fairgauge.study import NoisyCounts
 from fairgauge.targets.inputs import Vector
+
+# Within a group: truth 0 and prediction 0, truth 0 and prediction 1, truth 1 and prediction 0, both 1.
+CONFUSION: dict[str, dict[int, float]] = {
+    "selection rate": {0: 0, 1: 1, 2: 0, 3: 1},
+    "accuracy": {0: 1, 1: 0, 2: 0, 3: 1},
+    "true positive rate": {2: 0, 3: 1},
+    "false positive rate": {0: 0, 1: 1},
+    "precision": {1: 0, 3: 1},
+}
+_UNIT = 2**30
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """The mean of weights over cells: some cells count 1 and others 0, or a level counts what it is, from 0 to 1.
+
+    Args:
+        cells: The cells that it is about.
+        weights: What each of them counts.
+    """
+
+    cells: tuple[int, ...]
+    weights: Vector
+
+    def sum(self, counts: Vector, rate: float | Vector) -> Vector:
+        """Return the weighted sum that averages to zero at the right rate."""
+        own = counts[list(self.cells)]
+        return np.asarray(self.weights @ own - rate * own.sum())
+
+    def people(self, counts: Vector) -> float:
+        """Return how many records the rate is about, as the counts say."""
+        return float(counts[list(self.cells)].sum())
+
+
+def metrics_of(site: NoisyCounts) -> dict[str, dict[int, float]]:
+    """Return for each metric what the cells of a group count for it."""
+    if site.metric is None or site.levels is None:
+        return CONFUSION
+    return {site.metric.name: {index: (level / _UNIT + 1) / 2 for index, level in enumerate(site.levels)}}
+
+
+def rate_of(site: NoisyCounts, weights: dict[int, float], groups: list[int]) -> Rate:
+    """Return the rate of people in these groups together."""
+    size = site.size // len(site.attribute.groups)
+    cells = [(size * group + cell, weight) for group in groups for cell, weight in weights.items()]
+    return Rate(tuple(cell for cell, _ in cells), np.array([weight for _, weight in cells], dtype=float))
+
+
+def share_of(site: NoisyCounts, group: int) -> Rate:
+    """Return the part of all records that a group has."""
+    size = site.size // len(site.attribute.groups)
+    weights = np.array([float(cell // size == group) for cell in range(site.size)])
+    return Rate(tuple(range(site.size)), weights)
+
 
 # Parts of alpha for what is only needed roughly: how many people, how much they vary, and one of a gap's two rates.
 _NUMBER, _SPREAD, _OTHER = 0.01, 0.01, 0.04
@@ -145,7 +201,7 @@ class RateTest:
 
 
 @dataclass(frozen=True, eq=False)
-class GapTest:
+class RateGapTest:
     """Tests gaps between two rates of different people.
 
     Args:

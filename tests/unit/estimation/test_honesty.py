@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.estimation import fit
+from fairgauge.estimation import honesty
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.fit import LEAST, SUSPICIOUS, fit_p_value
+from fairgauge.estimation.honesty import LEAST, SUSPICIOUS, fit_p_value
 from fairgauge.targets.scores import Decoder
 from fairgauge.targets.target import Goal
 from tests.surveys import coin_question, designed, tells_all
@@ -62,8 +62,8 @@ def test_the_counts_of_another_table_are_caught():
 def test_the_split_follows_from_the_name_alone():
     counts = honest(GAP, 10_000, 1)
     assert fit_p_value(GAP.rows, counts, name="a") == fit_p_value(GAP.rows, counts, name="a")
-    assert (fit._split(counts, "a") != fit._split(counts, "b")).any()
-    assert (fit._split(counts, "a").sum(axis=1) == counts).all()
+    assert (honesty._split(counts, "a") != honesty._split(counts, "b")).any()
+    assert (honesty._split(counts, "a").sum(axis=1) == counts).all()
 
 
 def test_a_symbol_that_no_row_gives_is_caught():
@@ -90,7 +90,7 @@ def expected_winnings(*, split: bool = True) -> float:
     if not split:
         # A cheat who learns from the very answers that he bets on.
         cases = np.stack([cases.sum(axis=1)] * 2, axis=1)
-    return float(np.exp(fit._log_winnings(cases, ROWS)) @ list(chances.values()))
+    return float(np.exp(honesty._log_winnings(cases, ROWS)) @ list(chances.values()))
 
 
 def nowhere_near(laws: np.ndarray, rows: np.ndarray, **_: object) -> np.ndarray:
@@ -103,13 +103,13 @@ def test_bets_are_fair():
 
 
 def test_bets_are_fair_however_badly_the_nearest_mixture_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
     assert expected_winnings() <= 1 + 1e-9
 
 
 def test_a_mutant_without_the_price_is_unfair(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
-    monkeypatch.setattr(fit, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
+    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
     assert expected_winnings() > 1.01
 
 

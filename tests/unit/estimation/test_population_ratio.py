@@ -1,6 +1,6 @@
 """Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
 
-Covers: fairgauge.estimation.inversion, fairgauge.estimation.asked.
+Covers: fairgauge.estimation.inversion, fairgauge.estimation.tests.
 """
 
 import math
@@ -11,13 +11,13 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from fairgauge.estimation import population
+from fairgauge.estimation import population_ratio
 from fairgauge.estimation.betting import lower_mean, upper_mean
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.populations import Laws
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Decoder
 from fairgauge.targets.target import Goal
@@ -45,8 +45,10 @@ def test_the_right_value_is_rejected_no_more_often_than_stated(gap: float, answe
 def test_a_test_that_forgets_its_distance_to_the_normal_law_is_caught(monkeypatch: pytest.MonkeyPatch):
     """The mutant twin: with few answers the normal law is wrong, and someone takes it for right, variance and all."""
     monkeypatch.setattr(Tails, "_left", (np.zeros(1), np.zeros((1, 1))))
-    monkeypatch.setattr(population, "_MEAN", 1.0)
-    monkeypatch.setattr(population, "upper_mean", lambda values, counts, alpha, most: values @ counts / counts.sum())
+    monkeypatch.setattr(population_ratio, "_MEAN", 1.0)
+    monkeypatch.setattr(
+        population_ratio, "upper_mean", lambda values, counts, alpha, most: values @ counts / counts.sum()
+    )
     law = binom.pmf(np.arange(61), 60, 0.5)
     missed = sum(law[ones] for ones in range(61) if coin_test(ones, 60, 0.01).margin(0.0) >= 0)
     assert missed > 0.01
@@ -143,7 +145,7 @@ def test_a_rough_bound_never_rejects_what_is_near():
 
 def test_the_parts_of_alpha_are_no_more_than_alpha():
     """The union bound is the proof: the variance's two bounds and the average, and the normal law beside bets."""
-    assert math.fsum([population._UPPER, population._LOWER, population._MEAN]) <= 1 + 1e-12
+    assert math.fsum([population_ratio._UPPER, population_ratio._LOWER, population_ratio._MEAN]) <= 1 + 1e-12
     goal = Goal((0.5, 0.5))
     decoder = goal.decoder(designed(goal, "4", design="uncentred").channel)
     score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
@@ -188,14 +190,14 @@ def test_every_part_of_alpha_goes_where_the_page_says(monkeypatch: pytest.Monkey
 
         return found
 
-    monkeypatch.setattr(population, "upper_mean", spied(upper_mean))
-    monkeypatch.setattr(population, "lower_mean", spied(lower_mean))
+    monkeypatch.setattr(population_ratio, "upper_mean", spied(upper_mean))
+    monkeypatch.setattr(population_ratio, "lower_mean", spied(lower_mean))
     bounds = test._variance(test.asked(0.1), 0.05)
     assert dict(spent) == pytest.approx({"upper_mean": 0.04 * 0.05, "lower_mean": 0.02 * 0.05})
     # What a coin varies by is known, whatever the answers are.
     assert bounds == pytest.approx((16 - 0.1**2, 16 - 0.1**2), rel=1e-6)
     # The average has the rest, half on either side.
-    assert population._deviations(0.94 * 0.05 / 2, 0.05) == pytest.approx(0, abs=1e-12)
+    assert population_ratio._deviations(0.94 * 0.05 / 2, 0.05) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("ones", [5, 8])

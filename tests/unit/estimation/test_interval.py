@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairgauge.estimation.values import Interval, Told
+from fairgauge.estimation.interval import Interval, Told
 
 
 def test_scaling_and_turning_keep_what_is_possible():

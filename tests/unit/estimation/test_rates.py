@@ -1,7 +1,6 @@
 """Intervals of rates and gaps from sites' counts hold as often as they say, whoever comes to which site.
 
-Covers: fairgauge.estimation.sites.rates, fairgauge.estimation.sites.between,
-fairgauge.estimation.sites.reading
+Covers: fairgauge.estimation.rates, fairgauge.estimation.site_inference.
 """
 
 import math
@@ -14,14 +13,12 @@ from scipy.stats import t as student
 
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation import rates
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import SITE_KINDS
-from fairgauge.estimation.sites import testing
-from fairgauge.estimation.sites.between import Between
-from fairgauge.estimation.sites.law import Noise
-from fairgauge.estimation.sites.rates import CONFUSION, rate_of, share_of
-from fairgauge.estimation.sites.reading import Reader
-from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
+from fairgauge.estimation.noise_law import Noise
+from fairgauge.estimation.rates import CONFUSION, RateGapTest, RateTest, Table, rate_of, share_of
+from fairgauge.estimation.site_inference import Between, SiteReader
 from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
 from tests.sites import confusion_study, levels_study, site_of, tally
@@ -62,12 +59,12 @@ class World:
         return true, true + extra
 
 
-def made(counts: np.ndarray, noise: Noise, *, drawn: bool = True) -> tuple[RateTest, GapTest]:
+def made(counts: np.ndarray, noise: Noise, *, drawn: bool = True) -> tuple[RateTest, RateGapTest]:
     table = Table(counts.sum(axis=0).astype(float), noise, 1, drawn)
     first, second = (
         RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [group]), ALPHA) for group in (0, 1)
     )
-    return first, GapTest(first, second)
+    return first, RateGapTest(first, second)
 
 
 @pytest.mark.parametrize(("sites", "people", "epsilon"), [(20, 300, 1.0), (4, 800, 3.0)])
@@ -190,7 +187,7 @@ class TestEstimate:
             products = (noisy.T @ noisy)[np.triu_indices(8)]
             counted = Tally("0" * 64, tuple(noisy.sum(axis=0).tolist()), 5, tuple(products.tolist()))
             truth = 0.9 if kind != "records" else hits / max(positives, 1)
-            missed += not Reader(site, counted, SITE_KINDS[kind]).believes_rate(rate, truth, 0.05)
+            missed += not SiteReader(site, counted, SITE_KINDS[kind]).believes_rate(rate, truth, 0.05)
         assert missed <= 14, missed
 
     def test_no_site_yet(self) -> None:
@@ -249,12 +246,12 @@ def test_every_part_of_alpha_goes_where_the_page_says(monkeypatch: pytest.Monkey
     rate, gap = made(World(20, 500, 8).counts(noise)[1], noise)
     assert rate.numbers == _numbers(rate, 0.01 * ALPHA)
     # What is left is on either side half, and the parts are no more than alpha.
-    monkeypatch.setattr(testing, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.98 * ALPHA / 2))
+    monkeypatch.setattr(rates, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.98 * ALPHA / 2))
     assert rate.margin(rate.estimate) == pytest.approx(0, abs=1e-12)
-    monkeypatch.setattr(testing, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.94 * ALPHA / 2))
+    monkeypatch.setattr(rates, "tails", lambda _parts, _noise, seen: np.full(len(seen), 0.94 * ALPHA / 2))
     assert gap.margin(gap.estimate) == pytest.approx(0, abs=1e-12)
-    assert math.fsum([testing._NUMBER, testing._SPREAD, 0.98]) <= 1 + 1e-12
-    assert math.fsum([2 * testing._SPREAD, testing._OTHER, 0.94]) <= 1 + 1e-12
+    assert math.fsum([rates._NUMBER, rates._SPREAD, 0.98]) <= 1 + 1e-12
+    assert math.fsum([2 * rates._SPREAD, rates._OTHER, 0.94]) <= 1 + 1e-12
 
 
 def _numbers(rate: RateTest, alpha: float) -> tuple[float, float]:
@@ -271,11 +268,11 @@ def test_a_gap_is_asked_on_the_ellipsoid_that_the_page_states(monkeypatch: pytes
         asked.append(test.alpha)
         return 0.5, 0.9
 
-    monkeypatch.setattr(testing, "inverted", ends)
+    monkeypatch.setattr(rates, "inverted", ends)
     radius, deviation = math.sqrt(float(chi2.isf(0.04 * ALPHA, 3))), math.sqrt(2 * noise.variance)
-    rates, ours, theirs = gap.cases
+    others, ours, theirs = gap.cases
     assert asked == [pytest.approx(2 * norm.sf(radius))]
-    assert rates[[1, 2]] == pytest.approx([0.5, 0.9])
+    assert others[[1, 2]] == pytest.approx([0.5, 0.9])
     assert ours[[3, 4]] - gap.first.people == pytest.approx([0.7 * radius * deviation, -0.7 * radius * deviation])
     assert theirs[[3, 5]] - gap.second.people == pytest.approx([0.7 * radius * deviation, -0.5 * radius * deviation])
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.inversion import sign_change
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from fairgauge.estimation.crossing import crossing
     ],
 )
 def test_the_two_points_enclose_the_change(function, below: float, above: float, root: float):
-    low, high = crossing(function, below, above, close=1e-7)
+    low, high = sign_change(function, below, above, close=1e-7)
     assert function(low) < 0 <= function(high)
     assert abs(high - low) <= 1e-7
     assert min(low, high) - 1e-7 <= root <= max(low, high) + 1e-7
@@ -32,7 +32,7 @@ def test_a_smooth_function_takes_few_turns():
         turns += 1
         return math.sinh(x) - 1
 
-    crossing(function, 0.0, 4.0, close=1e-10)
+    sign_change(function, 0.0, 4.0, close=1e-10)
     assert turns < 16  # halving alone would take 36
 
 
@@ -44,6 +44,6 @@ def test_a_straight_line_is_met_at_once():
         turns += 1
         return 3 * x - 1
 
-    low, high = crossing(function, 0.0, 1.0, close=1e-10)
+    low, high = sign_change(function, 0.0, 1.0, close=1e-10)
     assert low < 1 / 3 <= high
     assert turns <= 5

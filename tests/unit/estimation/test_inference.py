@@ -1,6 +1,6 @@
 """From counts to estimates: numbers where they can be told, sentences where not.
 
-Covers: fairgauge.estimation.reading.
+Covers: fairgauge.estimation.inference.
 """
 
 from dataclasses import replace
@@ -11,10 +11,9 @@ import pytest
 from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import KINDS, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
-from fairgauge.estimation.levels import LEVELS
-from fairgauge.estimation.reader import counts_of
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
+from fairgauge.estimation.p_values import LEVELS
+from fairgauge.estimation.readers import READERS, counts_of
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
 from fairgauge.targets.target import Goal

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fairgauge.estimation.sites.law import _EVEN, _ODD, _U, Noise, Part, tails
+from fairgauge.estimation.noise_law import _EVEN, _ODD, _U, Noise, Part, tails
 from fairgauge.paper.prawitz import _kernels
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 

@@ -28,10 +28,9 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, drawn_of, grid_of
-from fairgauge.estimation.hypothesis import Hypothesis
+from fairgauge.estimation.tests import Hypothesis, RatioTest
 from fairgauge.targets.inputs import Vector
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94

@@ -5,10 +5,9 @@ import pytest
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.by_inversion import TestReader
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.readers import READERS, TestReader
 from tests.surveys import expected_tally, people, study, tells_all
 from tests.unit.estimation.test_estimands import law
 from tests.unit.estimation.test_normal import CASES, UNKNOWN

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fairgauge.estimation.hypothesis import Hypothesis, extent
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
+from fairgauge.estimation.tests import Hypothesis, extent
 from fairgauge.targets.target import Goal
 from tests.surveys import designed
-from tests.unit.estimation.test_laws import solved
+from tests.unit.estimation.test_populations import solved
 
 GOAL = Goal((0.3, 0.7))
 DECODER = GOAL.decoder(designed(GOAL, "2", design="uncentred").channel)

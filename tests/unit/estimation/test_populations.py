@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.band import Band
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
 from fairgauge.targets.scores import Decoder
 from tests.samples import sample_channel
 

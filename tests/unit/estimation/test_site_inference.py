@@ -1,6 +1,6 @@
 """A metric frame of sites beside Fairlearn's own, on the records of all sites together.
 
-Covers: fairgauge.estimation.parity, fairgauge.estimation.frame_numbers
+Covers: fairgauge.estimation.metric_frame
 """
 
 import random
@@ -19,7 +19,7 @@ from fairgauge.client import Answer
 from fairgauge.client.noise import draw_noise
 from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.sites.fairlearn import FAIRLEARN
+from fairgauge.estimation.site_inference import FAIRLEARN
 from fairgauge.tallies import Tally
 from tests.sites import confusion_study, levels_study, records, site_of, tally
 
