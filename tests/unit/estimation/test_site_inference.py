@@ -21,7 +21,7 @@ from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.site_inference import FAIRLEARN
 from fairgauge.tallies import Tally
-from tests.sites import confusion_study, levels_study, records, site_of, tally
+from tests.sites import confusion_study, levels_study, read, records, site_of, tally
 
 RATES = {"male": (0.8, 0.2), "female": (0.6, 0.1)}
 THEIRS: dict[str, Any] = {
@@ -70,7 +70,7 @@ def ours(*, noise: bool) -> PrivateMetricFrame:
             f"{number:032x}",
             tuple(
                 count + (draw_noise(1, 2, below=chance.randrange) if noise else 0)
-                for count in count_records(site_of(study), each)
+                for count in count_records(site_of(study), read(site_of(study), each))
             ),
         )
         for number, each in enumerate(pooled())
