@@ -2687,8 +2687,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- pipelining
     _mutant(
         "collector: a connection may have any number of requests under way",
-        "if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:",
-        "if not self._refused and len(self._cycles) >= 1000 * self.crowd.limits.pipelined:",
+        "if not self._refused and len(self._cycles) >= self.peers.limits.pipelined:",
+        "if not self._refused and len(self._cycles) >= 1000 * self.peers.limits.pipelined:",
         "test_more_requests_than_allowed_make_no_work",
     ),
     _mutant(

@@ -17,7 +17,7 @@ from fairgauge.collector.routes.counting import ONE, read_answer
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.server_errors import BadAnswer
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from fairgauge.collector.load_limits import STRANGER
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
-from fairgauge.server.refusals import NoStudy, NotAllowed, NoToken
+from fairgauge.server.server_errors import NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line
 FREE_SECONDS = 1.0  # that anyone waits for what is the same for everyone

@@ -20,10 +20,10 @@ from fairgauge.collector.pages.shelf import Pages
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.service import Collector
 from fairgauge.collector.table import TABLE
-from fairgauge.envelopes.oblivious import WELL_KNOWN
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.server.slow_clients import GONE
+from fairgauge.unlinkable.oblivious import WELL_KNOWN
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),

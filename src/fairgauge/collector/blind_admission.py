@@ -14,11 +14,10 @@ from cryptography.hazmat.primitives.hashes import SHA384
 from starlette.types import Scope
 
 from fairgauge.errors import NotSigned
-from fairgauge.passes import answer_id, challenge_of, read_key
-from fairgauge.passes.blind_rsa import SALT_BYTES
-from fairgauge.passes.token import SIGNATURE, message_of
-from fairgauge.server.refusals import BadTicket
+from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Study
+from fairgauge.unlinkable.blind_rsa import SALT_BYTES
+from fairgauge.unlinkable.pass_token import SIGNATURE, answer_id, challenge_of, message_of, read_key
 
 _PADDING = PSS(MGF1(SHA384()), SALT_BYTES)
 # What RFC 9577 has devices send; 354 bytes need no padding in base64url.

@@ -14,11 +14,11 @@ from typing import Any
 from starlette.types import Message as AsgiMessage
 from starlette.types import Scope
 
-from fairgauge.envelopes import KeyConfig, Message, Opened, open_request, read_request, write_response
-from fairgauge.envelopes.oblivious import SIZE
 from fairgauge.errors import InvalidInput
 from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.secrets_folder import read_or_make_secret
+from fairgauge.unlinkable.binary_http import Message, read_request, write_response
+from fairgauge.unlinkable.oblivious import SIZE, KeyConfig, Opened, open_request
 
 FILE, FORMER = "gateway.key", "gateway-{}.key"
 KEY_BYTES = 32

@@ -15,7 +15,7 @@ from fairgauge.collector.queueing import Queue, Submission
 from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
 from fairgauge.server.logs import log
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 
 LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
 AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from fairgauge.collector.config import Rates
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.server.coarse_time import bucket_of
-from fairgauge.server.refusals import Busy, TooMany
+from fairgauge.server.server_errors import Busy, TooMany
 from fairgauge.server.token_bucket import Rate
 
 BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
@@ -160,7 +160,7 @@ class Slots:
     ...     slots.check("stranger")
     Traceback (most recent call last):
     ...
-    fairgauge.server.refusals.Busy: Too many exports at once: try again later.
+    fairgauge.server.server_errors.Busy: Too many exports at once: try again later.
     """
 
     def __init__(self, what: str, most: int) -> None:

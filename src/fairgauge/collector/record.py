@@ -25,8 +25,8 @@ from fairgauge.collector.signatures import Signer, signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 from fairgauge.server.coarse_time import moment_of, seconds_of
-from fairgauge.server.refusals import Contradicted
 from fairgauge.server.secrets_folder import locked, read_secret, sync
+from fairgauge.server.server_errors import Contradicted
 
 FILE = "record.jsonl"
 PURPOSE = "record"

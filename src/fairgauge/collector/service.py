@@ -31,7 +31,7 @@ from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.server.coarse_time import bucket_of, seconds_of
 from fairgauge.server.logs import log, log_fault
-from fairgauge.server.refusals import Contradicted, NoStudy, OtherTerms
+from fairgauge.server.server_errors import Contradicted, NoStudy, OtherTerms
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Release, Study

@@ -13,7 +13,7 @@ from fairgauge.collector.queries import EstimateQuery, ExportQuery, InclusionQue
 from fairgauge.collector.routes import envelopes, health, results, studies
 from fairgauge.collector.routes.answers import AnswersEndpoint
 from fairgauge.collector.routes.inclusion import inclusion
-from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
+from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 _JSON = "application/json"
 _HTML = "text/html"

@@ -14,13 +14,21 @@ import pytest
 from fairgauge.client import Answer
 from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.gateway import Caught, Gateway
-from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
-from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE, SEALED_RESPONSE, SIZE
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.server.problems import Problem
-from fairgauge.server.refusals import BadTicket
+from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.binary_http import Message, read_response, write_request
+from fairgauge.unlinkable.oblivious import (
+    REQUEST_TYPE,
+    RESPONSE_TYPE,
+    SEALED_RESPONSE,
+    SIZE,
+    KeyConfig,
+    open_response,
+    seal_request,
+)
+from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from tests.collecting.desk import Desk
 from tests.samples import sample_question, sample_study
 

@@ -21,7 +21,7 @@ from fairgauge.cli import ledger as command
 from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.answer import Answer
-from fairgauge.client.inclusion import check_included, leaf_of
+from fairgauge.client.inclusion_proof import check_included, leaf_of
 from fairgauge.collector.pages.release import release_sentence
 from fairgauge.collector.seal import Export, check_sealed, read_sealed
 from fairgauge.collector.stores import released_sums

@@ -14,7 +14,7 @@ from fairgauge.collector.intake import Intake
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import StoreAway, StoreFull
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 
 
 class MemoryStore:

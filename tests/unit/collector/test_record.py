@@ -28,7 +28,7 @@ from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.postgres import PostgresStore
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import InvalidInput, StoreAway, StoreError
-from fairgauge.server.refusals import Contradicted
+from fairgauge.server.server_errors import Contradicted
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_database, new_store

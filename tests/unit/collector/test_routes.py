@@ -2,7 +2,7 @@
 
 Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
 fairgauge.collector.openapi, fairgauge.collector.operations, fairgauge.collector.origins,
-fairgauge.server.problems, fairgauge.server.refusals, fairgauge.collector.routes.answers,
+fairgauge.server.problems, fairgauge.server.server_errors, fairgauge.collector.routes.answers,
 fairgauge.collector.routes.health, fairgauge.collector.routes.results, fairgauge.collector.routes.studies,
 fairgauge.collector.service, fairgauge.collector.shapes, fairgauge.collector.table.
 """

@@ -17,7 +17,7 @@ from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
-from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.server_errors import BadAnswer
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

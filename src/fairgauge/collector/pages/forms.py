@@ -9,8 +9,8 @@ from starlette.requests import Request
 from fairgauge.collector.access import collector_of, session_of
 from fairgauge.collector.service import Collector
 from fairgauge.errors import InvalidInput
-from fairgauge.server.refusals import BadMediaType, NotAllowed, NoToken
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType, NotAllowed, NoToken
 
 MOST_FIELDS = 40
 

@@ -15,7 +15,7 @@ from fairgauge.collector.pages.speaking import ENGLISH
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.languages import Voice
 from fairgauge.server.logs import log_fault
-from fairgauge.server.refusals import Stopping
+from fairgauge.server.server_errors import Stopping
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there

@@ -26,7 +26,7 @@ from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.problems import problem_of
-from fairgauge.server.refusals import NotAllowed
+from fairgauge.server.server_errors import NotAllowed
 from fairgauge.server.tokens import new_token, read_uses, revoke_token
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY

@@ -9,8 +9,8 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Receipt
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import InvalidInput, Refused
-from fairgauge.server.refusals import BadMediaType
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType
 
 _JSON = "application/json"
 _NDJSON = "application/x-ndjson"

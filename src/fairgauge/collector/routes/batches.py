@@ -12,8 +12,8 @@ from fairgauge.collector.shapes import BatchReceipt, RefusedLine
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import FairgaugeError, InvalidInput, Refused
 from fairgauge.server.problems import URN, problem_of
-from fairgauge.server.refusals import BadAnswer
 from fairgauge.server.request_body import read_body
+from fairgauge.server.server_errors import BadAnswer
 
 PATIENCE = 2.0  # seconds that a batch waits for its turn
 SLICE = 2**15  # bytes that are read at a time, some 250 answers: a millisecond or so

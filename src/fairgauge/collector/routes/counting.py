@@ -9,7 +9,7 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import InvalidInput, Refused
-from fairgauge.server.refusals import BadAnswer, BadTicket, Closed, Conflict, TooEarly
+from fairgauge.server.server_errors import BadAnswer, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.study.mechanism import check_payload
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.gateway import Caught, inner_scope
-from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
 from fairgauge.errors import InvalidInput
 from fairgauge.server.problems import MEDIA_TYPE, OTHER_KEY, Problem
-from fairgauge.server.refusals import BadMediaType
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType
+from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, SEALED_REQUEST
 
 _OTHER_KEY = json.dumps(
     {

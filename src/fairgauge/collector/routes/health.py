@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.shapes import Status
-from fairgauge.server.refusals import Stopping
+from fairgauge.server.server_errors import Stopping
 
 
 async def alive(_request: Request) -> Response:

@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.client.inclusion import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
+from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.merkle import Growing, Tree
 from fairgauge.collector.queries import InclusionQuery
@@ -13,7 +13,7 @@ from fairgauge.collector.seal import AnswerDigest, lines_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Inclusion
 from fairgauge.errors import InvalidInput, StoreError
-from fairgauge.server.refusals import AnswersGone, NotSealed
+from fairgauge.server.server_errors import AnswersGone, NotSealed
 
 _KEPT = 16  # studies whose trees are kept in memory: 32 bytes for some 256 answers
 

@@ -17,7 +17,7 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
 from fairgauge.errors import StoreError
 from fairgauge.server.coarse_time import moment_of
-from fairgauge.server.refusals import AnswersGone, NotSealed
+from fairgauge.server.server_errors import AnswersGone, NotSealed
 
 
 async def tally(request: Request) -> Response:

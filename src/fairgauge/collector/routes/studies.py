@@ -14,8 +14,8 @@ from fairgauge.collector.service import Collector
 from fairgauge.collector.shapes import Directory, Exact, Key, Listing, Standing, Summary
 from fairgauge.collector.stores.base import Published
 from fairgauge.server.coarse_time import moment_of
-from fairgauge.server.refusals import BadMediaType, NotSealed
 from fairgauge.server.request_body import media_type, read_body
+from fairgauge.server.server_errors import BadMediaType, NotSealed
 
 PIECE = 2**16  # bytes that wait for a reader
 

@@ -633,7 +633,7 @@ function hostOf({ hostname }) {
   const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname);
   const bytes = mapped?.slice(1).flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 255]);
   const name = (bytes?.join(".") ?? hostname).replace(/\.$/, "");
-  return /^127\.\d+\.\d+\.\d+$|^\[::1\]$|\.localhost$/.test(name) ? "localhost" : name;
+  return /^127\.\d+\.\d+\.\d+$|^0\.0\.0\.0$|^\[::1?\]$|\.localhost$/.test(name) ? "localhost" : name;
 }
 
 const STATES = ["not open yet", "open", "closed", "sealed"];

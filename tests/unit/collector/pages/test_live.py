@@ -11,7 +11,7 @@ from fairgauge.collector.app import make_app
 from fairgauge.collector.pages import live
 from fairgauge.collector.pages.shelf import Pages
 from fairgauge.collector.queries import Terms
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.client.inclusion import (
+from fairgauge.client.inclusion_proof import (
     bucket_of,
     buckets_to_ask,
     check_included,

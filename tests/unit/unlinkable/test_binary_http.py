@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.envelopes.binary_http import Message, read_request, read_response, write_request, write_response
 from fairgauge.errors import InvalidInput
+from fairgauge.unlinkable.binary_http import Message, read_request, read_response, write_request, write_response
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "envelopes.json").read_text(encoding="utf-8"))
 

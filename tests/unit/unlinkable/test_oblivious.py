@@ -1,6 +1,6 @@
 """Envelopes: the example of RFC 9458 byte for byte, another implementation of HPKE, and what does not open.
 
-Covers: fairgauge.envelopes.oblivious, fairgauge.envelopes.hpke
+Covers: fairgauge.unlinkable.oblivious, fairgauge.unlinkable.hpke
 """
 
 import json
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.envelopes import KeyConfig, open_request, open_response, seal_request
-from fairgauge.envelopes.hpke import expand, extract, public_of, send_to
 from fairgauge.errors import InvalidInput
+from fairgauge.unlinkable.hpke import expand, extract, public_of, send_to
+from fairgauge.unlinkable.oblivious import KeyConfig, open_request, open_response, seal_request
 
 ROOT = Path(__file__).parents[3]
 RFC = {
@@ -111,7 +111,7 @@ def test_a_key_configuration_has_one_form():
 def test_without_the_extra_there_is_one_sentence():
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); sys.modules['cryptography'] = None; "
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code + "import fairgauge.envelopes"],
+        [sys.executable, "-I", "-S", "-c", code + "import fairgauge.unlinkable.oblivious"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr.splitlines()[-1].endswith(

@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.issuer import issuer_server
-from fairgauge.issuer.blind_signing import key_in, make_key
-from fairgauge.issuer.issuer_server import REQUEST_TYPE, RESPONSE_TYPE, Issuer
-from fairgauge.passes import begin_pass, challenge_of, check_token, read_key, write_key
+from fairgauge.parties import issuer_server
+from fairgauge.parties.blind_signing import key_in, make_key
+from fairgauge.parties.issuer_server import REQUEST_TYPE, RESPONSE_TYPE, IssuerServer
 from fairgauge.server.tokens import new_token
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
+from fairgauge.unlinkable.pass_token import begin_pass, challenge_of, check_token, read_key, write_key
 from tests.samples import sample_study
 
 Ask = Callable[..., Awaitable[httpx.Response]]
@@ -37,12 +37,12 @@ def study(folder: Path) -> Study:
 
 @pytest.fixture
 def issuer(folder: Path, study: Study):
-    found = Issuer(folder, study)
+    found = IssuerServer(folder, study)
     yield found
     found.book.close()
 
 
-def ask(issuer: Issuer, method: str, path: str, *, bearer: str = "", **more: object) -> httpx.Response:
+def ask(issuer: IssuerServer, method: str, path: str, *, bearer: str = "", **more: object) -> httpx.Response:
     async def run() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(issuer), base_url="http://issuer") as client:
             headers = {"authorization": f"Bearer {bearer}"} if bearer else {}
@@ -52,11 +52,11 @@ def ask(issuer: Issuer, method: str, path: str, *, bearer: str = "", **more: obj
     return asyncio.run(run())
 
 
-def exchange(issuer: Issuer, ticket: str, request: bytes) -> httpx.Response:
+def exchange(issuer: IssuerServer, ticket: str, request: bytes) -> httpx.Response:
     return ask(issuer, "POST", "/token-request", bearer=ticket, kind=REQUEST_TYPE, content=request)
 
 
-def test_a_ticket_is_exchanged_for_a_token(issuer: Issuer, study: Study):
+def test_a_ticket_is_exchanged_for_a_token(issuer: IssuerServer, study: Study):
     assert study.issuer is not None
     key, challenge = read_key(study.issuer.key), challenge_of("issuer.example", study.digest)
     begun, ticket = begin_pass(key), issuer.new_ticket()
@@ -70,7 +70,7 @@ def test_a_ticket_is_exchanged_for_a_token(issuer: Issuer, study: Study):
     assert other.json()["detail"] == "This ticket was exchanged before, with another request."
 
 
-def test_what_is_no_ticket_and_no_request_is_refused_and_costs_nobody_a_ticket(issuer: Issuer, study: Study):
+def test_what_is_no_ticket_and_no_request_is_refused_and_costs_nobody_a_ticket(issuer: IssuerServer, study: Study):
     assert study.issuer is not None
     key, challenge = read_key(study.issuer.key), challenge_of("issuer.example", study.digest)
     request, ticket, before = begin_pass(key).request(key, challenge), issuer.new_ticket(), issuer.book.count()
@@ -85,7 +85,7 @@ def test_what_is_no_ticket_and_no_request_is_refused_and_costs_nobody_a_ticket(i
     assert exchange(issuer, ticket, request).status_code == 200
 
 
-def test_a_login_gets_the_ticket_of_an_account_each_time_the_same(issuer: Issuer, folder: Path):
+def test_a_login_gets_the_ticket_of_an_account_each_time_the_same(issuer: IssuerServer, folder: Path):
     token = new_token(folder, name="login", role="operator")
     reader = new_token(folder, name="reader", role="reader")
 
@@ -106,7 +106,7 @@ def test_a_login_gets_the_ticket_of_an_account_each_time_the_same(issuer: Issuer
         assert told.status_code == 400
 
 
-def test_the_directory_names_the_key(issuer: Issuer, study: Study):
+def test_the_directory_names_the_key(issuer: IssuerServer, study: Study):
     assert study.issuer is not None
     found = ask(issuer, "GET", "/.well-known/private-token-issuer-directory")
     assert found.headers["content-type"] == "application/private-token-issuer-directory"
@@ -121,7 +121,7 @@ def test_the_directory_names_the_key(issuer: Issuer, study: Study):
     assert (told.status_code, told.headers["access-control-allow-headers"]) == (204, "Authorization, Content-Type")
 
 
-def test_there_is_a_limit_before_the_work(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
+def test_there_is_a_limit_before_the_work(issuer: IssuerServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(issuer._signed, "take", lambda: 3.0)
     begun = begin_pass(read_key(write_key(issuer._key.public)))
     request = begun.request(read_key(write_key(issuer._key.public)), b"anything")
@@ -129,7 +129,7 @@ def test_there_is_a_limit_before_the_work(issuer: Issuer, monkeypatch: pytest.Mo
     assert (told.status_code, told.headers["retry-after"]) == (429, "3")
 
 
-def test_a_fault_says_nothing(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
+def test_a_fault_says_nothing(issuer: IssuerServer, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> bytes:
         raise ArithmeticError("secret")
 
@@ -142,15 +142,15 @@ def test_a_fault_says_nothing(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
 
 def test_an_issuer_needs_its_key_and_its_study(tmp_path: Path, folder: Path, study: Study):
     with pytest.raises(InvalidInput, match="has no issuer's key: fairgauge issuer key makes one"):
-        Issuer(tmp_path, study)
+        IssuerServer(tmp_path, study)
     with pytest.raises(InvalidInput, match="must name the key of this issuer"):
-        Issuer(folder, sample_study())
+        IssuerServer(folder, sample_study())
     with pytest.raises(InvalidInput, match="an issuer's key is for one study"):
-        Issuer(folder, replace(study, planned=5))
+        IssuerServer(folder, replace(study, planned=5))
 
 
 def test_a_spent_ticket_is_looked_up_before_anything_is_signed(
-    issuer: Issuer, study: Study, monkeypatch: pytest.MonkeyPatch
+    issuer: IssuerServer, study: Study, monkeypatch: pytest.MonkeyPatch
 ):
     assert study.issuer is not None
     ticket, key, challenge = issuer.new_ticket(), read_key(study.issuer.key), challenge_of("i", study.digest)

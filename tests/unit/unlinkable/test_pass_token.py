@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes import PublicKey, answer_id, begin_pass, challenge_of, check_token, read_key, write_key
-from fairgauge.passes.blind_rsa import Blinding, blind, finalize
-from fairgauge.passes.token import TYPE, Pass
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
+from fairgauge.unlinkable.blind_rsa import Blinding, PublicKey, blind, finalize
+from fairgauge.unlinkable.pass_token import (
+    TYPE,
+    Pass,
+    answer_id,
+    begin_pass,
+    challenge_of,
+    check_token,
+    read_key,
+    write_key,
+)
 
 RFC9578 = json.loads((Path(__file__).parents[2] / "vectors" / "passes.json").read_text(encoding="utf-8"))["rfc9578"]
 SECRET = PrivateKey(int(RFC9578["p"], 16), int(RFC9578["q"], 16), 65537)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.passes.blind_rsa import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding, verify
+from fairgauge.unlinkable.blind_rsa import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding, verify
 
 TYPE = b"\x00\x02"
 KEY_BITS = 2048

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes.blind_rsa import Blinding, PublicKey, blind, encode, finalize, new_blinding, verify
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
+from fairgauge.unlinkable.blind_rsa import Blinding, PublicKey, blind, encode, finalize, new_blinding, verify
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "passes.json").read_text(encoding="utf-8"))
 RFC9474, RFC9578 = VECTORS["rfc9474"], VECTORS["rfc9578"]

@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 from starlette.types import Receive, Scope
 
 from fairgauge.client.web import check_url
-from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
+from fairgauge.parties.small_app import Reply, SmallApp, check_type, told
 from fairgauge.server.problems import MEDIA_TYPE, Problem
-from fairgauge.server.refusals import Busy
 from fairgauge.server.request_body import read_body
-from fairgauge.server.small_app import Reply, SmallApp, check_type, told
+from fairgauge.server.server_errors import Busy
+from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 LARGEST = 8192
 LARGEST_REPLY = 2**24 + LARGEST  # a study, padded
@@ -32,7 +32,7 @@ AT_ONCE = 64
 SECONDS = 20.0
 
 
-class Relay(SmallApp):
+class RelayServer(SmallApp):
     """Carries envelopes to one gateway.
 
     Args:

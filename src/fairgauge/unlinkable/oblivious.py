@@ -8,7 +8,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from dataclasses import dataclass
 
-from fairgauge.envelopes.hpke import (
+from fairgauge.errors import InvalidInput
+from fairgauge.unlinkable.hpke import (
     AEAD,
     KDF,
     KEM,
@@ -25,7 +26,6 @@ from fairgauge.envelopes.hpke import (
     seal,
     send_to,
 )
-from fairgauge.errors import InvalidInput
 
 REQUEST_TYPE, RESPONSE_TYPE, KEYS_TYPE = "message/ohttp-req", "message/ohttp-res", "application/ohttp-keys"
 WELL_KNOWN = "/.well-known/ohttp-gateway"  # RFC 9540

@@ -9,8 +9,8 @@ from starlette.types import Receive, Scope, Send
 from fairgauge.errors import FairgaugeError
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
-from fairgauge.server.refusals import BadMediaType, TooMany
 from fairgauge.server.request_body import media_type
+from fairgauge.server.server_errors import BadMediaType, TooMany
 from fairgauge.server.token_bucket import Rate
 
 KNOCKS = 2000.0  # requests a second that are looked at

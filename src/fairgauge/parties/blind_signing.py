@@ -24,9 +24,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from fairgauge.errors import InvalidInput
-from fairgauge.passes import PublicKey, write_key
-from fairgauge.passes.token import KEY_BITS
 from fairgauge.server.secrets_folder import locked, read_secret, write_secret
+from fairgauge.unlinkable.blind_rsa import PublicKey
+from fairgauge.unlinkable.pass_token import KEY_BITS, write_key
 
 FILE = "issuer.pem"
 

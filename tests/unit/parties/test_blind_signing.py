@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.issuer import blind_signing
-from fairgauge.issuer.blind_signing import PrivateKey, key_in, make_key, sign_blinded
-from fairgauge.passes import begin_pass, challenge_of, read_key, write_key
+from fairgauge.parties import blind_signing
+from fairgauge.parties.blind_signing import PrivateKey, key_in, make_key, sign_blinded
+from fairgauge.unlinkable.pass_token import begin_pass, challenge_of, read_key, write_key
 
 OPENSSL = shutil.which("openssl")
 
