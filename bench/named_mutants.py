@@ -1911,7 +1911,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: what is the same for everyone is free of charge",
-        'await collector_of(request).turnstile.slow("free", FREE_SECONDS)',
+        'await collector_of(request).turnstile.slow("free", _FREE_SECONDS)',
         "collector_of(request)",
         "test_nonsense_without_end_is_answered_late_and_good_answers_at_once",
     ),
