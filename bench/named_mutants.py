@@ -328,6 +328,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_no_record_of_a_person_changes_what_a_site_says",
     ),
     _mutant(
+        "ledger: a new name is a new budget for a group without one",
+        "if is_unnamed(study, profile): limits.check_unnamed(",
+        "if False: limits.check_unnamed(",
+        "test_a_new_name_is_no_new_budget_for_a_group_without_one",
+    ),
+    _mutant(
+        "javascript: a new name is a new budget for a group without one",
+        'if (!isObject(own(profile, "group"))) checkUnnamed(',
+        "if (false) checkUnnamed(",
+        "test_a_new_name_is_no_new_budget_in_javascript_either",
+    ),
+    _mutant(
+        "silence: how many digits a value has is told by the time",
+        "{name: _bounded(value) for name, value in values.items()}",
+        "{name: exact(value) for name, value in values.items()}",
+        "test_a_number_of_a_profile_has_one_length",
+    ),
+    _mutant(
         "silence: a table is read when a study asks",
         "records = None if known else own.load_records()",
         "records = None if known else own.prepare()",
@@ -1075,7 +1093,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: parts of alpha sum to more than alpha",
         "_UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94",
         "_UPPER, _LOWER, _MEAN = 0.4, 0.2, 0.94",
-        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+        "test_population_ratio::test_the_parts_of_alpha_are_no_more_than_alpha",
     ),
     _mutant(
         "population: bets spend alpha twice",
@@ -1099,7 +1117,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: bets and the normal law both spend all of alpha",
         "mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)",
         "mixed = (1.0, 1.0) if close.any() else (0.0, 1.0)",
-        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+        "test_population_ratio::test_the_parts_of_alpha_are_no_more_than_alpha",
     ),
     # -------------------- prawitz
     _mutant(
@@ -1366,8 +1384,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "share error: the band of a gap is half as wide",
-        "np.linspace(*estimands.band.of(side), (_LONG if everyone else _SQUARE) + 1)",
-        "np.linspace(*np.add(estimands.band.of(side), estimands.band.stated(side)) / 2, _LONG + 1)",
+        "np.linspace(*band.of(side), (_LONG if everyone else _SQUARE) + 1)",
+        "np.linspace(*np.add(band.of(side), band.stated(side)) / 2, _LONG + 1)",
         "test_no_gap_is_believed_if_the_error_is_stated",
     ),
     _mutant(
@@ -1562,8 +1580,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- p-value
     _mutant(
         "p-value: not shared by the gaps that are compared",
-        "return holm(found, len(reader.estimands.compared))",
-        "return {pair: p / len(reader.estimands.compared) for pair, p in found.items()}",
+        "return holm(found, len(self.estimands.compared))",
+        "return {pair: p / len(self.estimands.compared) for pair, p in found.items()}",
         "test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say",
     ),
     # -------------------- gaps
@@ -1577,7 +1595,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "gaps: a group that may be empty gets a number",
         "self._there[asked] = ratio, part.value(self.law) > 0 and self.test(part, alpha).margin(0.0) >= 0",
         "self._there[asked] = ratio, part.value(self.law) > 0",
-        "test_by_inversion::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
+        "test_readers::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
     ),
     _mutant(
         "gaps: what is accepted at once need not be by the whole test",
@@ -1917,7 +1935,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: what is the same for everyone is free of charge",
-        'await collector_of(request).turnstile.slow("free", FREE_SECONDS)',
+        'await collector_of(request).turnstile.slow("free", _FREE_SECONDS)',
         "collector_of(request)",
         "test_nonsense_without_end_is_answered_late_and_good_answers_at_once",
     ),
@@ -3337,13 +3355,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "sites: the number of people spends its part of alpha twice",
         "self.table.noise.reach(len(self.rate.cells), _NUMBER * self.alpha)",
         "self.table.noise.reach(len(self.rate.cells), 2 * _NUMBER * self.alpha)",
-        "test_testing::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_rates::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "sites: a gap's level is 5 % too large",
         "return (1 - 2 * _SPREAD - _OTHER) * self.first.alpha",
         "return (1.05 - 2 * _SPREAD - _OTHER) * self.first.alpha",
-        "test_testing::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_rates::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "sites: levels vary by the noise of a site too few",
@@ -3367,13 +3385,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: the variance's upper bound spends its part twice",
         "upper_mean(square, self.counts, _UPPER * alpha,",
         "upper_mean(square, self.counts, 2 * _UPPER * alpha,",
-        "test_population::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_population_ratio::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "population: either side has 5 % more than half",
         "ndtri(_MEAN * alpha / 2) - ndtri(max(likely",
         "ndtri(_MEAN * alpha / 1.9) - ndtri(max(likely",
-        "test_population::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_population_ratio::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "population: bets need 5 % less money",

@@ -14,10 +14,10 @@ from typing import Any
 
 import uvicorn
 
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.config import read_config
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
 from fairgauge.parties.blind_signing import make_key

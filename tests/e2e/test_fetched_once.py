@@ -14,7 +14,7 @@ import pytest
 
 from fairgauge.client import Ledger, Patience, exchange, load, witness
 from fairgauge.client.command import main
-from fairgauge.collector.queries import Terms
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.parties.blind_signing import make_key, sign_blinded
 from fairgauge.study import Issuer, Study

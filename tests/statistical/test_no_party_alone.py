@@ -69,11 +69,11 @@ import json, sys
 from pathlib import Path
 from fairgauge.collector.app import Guard
 from fairgauge.collector.config import read_config
-from fairgauge.collector.routes import envelopes
-from fairgauge.collector.serve import serve
+from fairgauge.collector import gateway
+from fairgauge.collector.workers import serve
 from fairgauge.collector.stores import released_sums
 book = open(Path(sys.argv[1]).parent / "heard.jsonl", "a", buffering=1, encoding="utf-8")
-honest, opening = Guard.__call__, envelopes.inner_scope
+honest, opening = Guard.__call__, gateway._inner_scope
 
 async def listen(self, scope, receive, send):
     if scope["type"] == "http" and scope["client"]:
@@ -85,7 +85,7 @@ def look(opened, outer):
     print(json.dumps(["", scope["method"], scope["path"], content.decode()]), file=book)
     return found
 
-Guard.__call__, envelopes.inner_scope = listen, look
+Guard.__call__, gateway._inner_scope = listen, look
 """
 SERVE = "serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))\n"
 # The defence is switched off: what is drawn is no secret.

@@ -169,6 +169,11 @@ def _(_: NoisyCounts, held: object) -> None:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
 
 
+def is_unnamed(study: Study, held: Any) -> bool:
+    """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
+    return not study.mechanism.counts_people and not is_mapping(entry_of(held, "group"))
+
+
 def check_profile(profile: object) -> None:
     """Refuse what is no profile, or has other parts than its two: that is a mistake of the program.
 

@@ -1,6 +1,6 @@
 """Group commit: what is committed together, what has to wait, and what is refused.
 
-Covers: fairgauge.collector.queueing.
+Covers: fairgauge.collector.intake.
 """
 
 import asyncio
