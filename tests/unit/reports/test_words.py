@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.reports import words
 from fairgauge.study import Attribute, Metric
 from tests.samples import RECALL, sample_channel, sample_question
@@ -187,7 +188,7 @@ def test_a_question_is_asked_in_words():
 
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
-    estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
+    estimate = Estimate("0" * 64, 0.99, KINDS["population"], 0.02, (told,))
     sentences = words.sentences(QUESTION, told, estimate)
     assert [sentence.split()[0] for sentence in sentences] == ["IF", "Shares", "IF", "IF", "IF", "Forging"]
     stated = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="any"))

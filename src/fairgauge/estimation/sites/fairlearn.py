@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import check_confidence, kind_of
+from fairgauge.estimation.kinds import SITE_KINDS, check_confidence, kind_of
 from fairgauge.estimation.result import Estimate
 from fairgauge.estimation.sites.rates import metrics_of
 from fairgauge.estimation.sites.reading import estimate_sites
@@ -46,7 +46,7 @@ def estimate_by_names(
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range.
     """
-    kind, alpha = kind_of(interval, study.mechanism), check_confidence(confidence)
+    kind, alpha = kind_of(interval, SITE_KINDS), check_confidence(confidence)
     tally.check(study)
     ours = {theirs: name for name, theirs in FAIRLEARN.items()}
     found = estimate_sites(study, tally, alpha, kind, [ours.get(one.metric.name, one.metric.name) for one in asked])

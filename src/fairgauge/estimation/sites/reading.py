@@ -97,7 +97,7 @@ def estimate_sites(
     site = study.questions[0].counts
     names = list(metrics or metrics_of(site))
     questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
-    return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.questions)
+    return Estimate(study.digest, 1 - alpha, kind, None, questions, study.questions)
 
 
 @dataclass(frozen=True)
