@@ -23,8 +23,9 @@ from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
+from fairgauge.reports.devices import privacy_sentence
 from fairgauge.reports.sites import protection_sentence
-from fairgauge.reports.words import listed, privacy_sentence
+from fairgauge.reports.words import listed
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.targets.scores import Scores
 

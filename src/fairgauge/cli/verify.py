@@ -20,8 +20,8 @@ from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
 from fairgauge.crowd import Crowd
 from fairgauge.errors import InvalidInput, NotPrivate
+from fairgauge.reports.devices import privacy_sentence
 from fairgauge.reports.sites import noise_sentence, protection_sentence
-from fairgauge.reports.words import privacy_sentence
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study, Table, parse
 
 _STATUS = {"holds": 0, "broken": 1, "words not compared": 3}

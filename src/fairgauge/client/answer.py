@@ -178,11 +178,11 @@ class _Site:
         from fairgauge.client.records import records_of
         from fairgauge.client.site import draw_counts
 
-        counts = cast("NoisyCounts", study.mechanism)
+        counts = study.questions[0].counts
         return draw_counts(counts, records_of(counts, held))
 
     def metrics(self, study: Study) -> Sequence[Metric] | None:
-        own = cast("NoisyCounts", study.mechanism).metric
+        own = study.questions[0].counts.metric
         return None if own is None else [own]
 
     def by_records(self, one: _One) -> _One:

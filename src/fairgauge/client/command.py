@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.client.delivery import Patience
     from fairgauge.client.limits import Limits
     from fairgauge.crowd import Crowd
-    from fairgauge.study import NoisyCounts, Study
+    from fairgauge.study import Study
 
 AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
@@ -230,7 +230,7 @@ def _run_for_site(request: Request, study: "Study", **settings: Any) -> None:
     """Answer for a site; a device loads nothing of what that needs."""
     from fairgauge.client.site_command import run_for_site
 
-    run_for_site(request, study, cast("NoisyCounts", study.mechanism), **settings)
+    run_for_site(request, study, study.questions[0].counts, **settings)
 
 
 def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
@@ -150,7 +150,7 @@ class _Counts:
 
     def framed(self, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
         del attribute
-        return list(enumerate(fairlearn_metrics(cast("NoisyCounts", study.mechanism), metrics)))
+        return list(enumerate(fairlearn_metrics(study.questions[0].counts, metrics)))
 
     def estimate_framed(
         self, study: Study, tally: Tally, asked: Sequence[Question], terms: tuple[float, str]

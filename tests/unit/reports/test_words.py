@@ -1,4 +1,7 @@
-"""Sentences: right about direction and size, and silent about what is not known."""
+"""Sentences: right about direction and size, and silent about what is not known.
+
+Covers: fairgauge.reports.devices.
+"""
 
 from dataclasses import replace
 
@@ -7,6 +10,7 @@ import pytest
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.reports import words
+from fairgauge.reports.devices import privacy_sentence, question_sentence
 from fairgauge.study import Attribute, Metric
 from tests.samples import RECALL, sample_channel, sample_question
 from tests.surveys import tells_all
@@ -165,7 +169,7 @@ def test_odds_follow_from_the_exact_loss():
     # The sample's table has a largest ratio of 3, or a hair less.
     assert words.odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
     assert words.odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
-    assert "by at most a factor 3.00" in words.privacy_sentence(QUESTION)
+    assert "by at most a factor 3.00" in privacy_sentence(QUESTION)
 
 
 def test_progress_is_said_in_numbers_that_a_plan_can_know():
@@ -181,9 +185,9 @@ def test_progress_is_said_in_numbers_that_a_plan_can_know():
 
 
 def test_a_question_is_asked_in_words():
-    assert words.question_sentence(QUESTION) == "Does the model's recall differ between female and male?"
+    assert question_sentence(QUESTION) == "Does the model's recall differ between female and male?"
     three = tells_all(metric=RECALL, groups=3)
-    assert words.question_sentence(three).endswith("between female, male and other?")
+    assert question_sentence(three).endswith("between female, male and other?")
 
 
 def test_all_sentences_start_with_the_verdict():

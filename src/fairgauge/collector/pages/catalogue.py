@@ -7,7 +7,7 @@ from fairgauge.client.moments import sharing
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.languages import Voice
-from fairgauge.reports.display import asks, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.naming import title_in
 from fairgauge.reports.views import naming
 from fairgauge.study import Study
@@ -68,6 +68,7 @@ class Catalogue:
 
 def _read(study: Study, voice: Voice) -> Asked:
     title, lang = title_in(study, voice)
-    said = [naming(study, question, voice).tell(sentence) for question, sentence in asks(study.mechanism, study)]
-    count, known = display_of(study.mechanism).count, study.mechanism.contributors_known
+    display = display_of(study.mechanism)
+    said = [naming(study, question, voice).tell(sentence) for question, sentence in display.asks(study)]
+    count, known = display.count, study.mechanism.contributors_known
     return Asked(title, " ".join(said), lang, count, known, sharing(study)[0])

@@ -16,7 +16,7 @@ from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Entry
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.reports.crowd import crowd_view
-from fairgauge.reports.display import described, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars, check_asked
 from fairgauge.reports.views import privacy_views
@@ -43,7 +43,7 @@ async def study(request: Request) -> Response:
         kept=kept,
         study=found,
         display=display_of(found.mechanism),
-        own=described(found.mechanism),
+        own=display_of(found.mechanism).described(found),
         asked=asked,
         state=kept.state(collector.clock()),
         published=moment_of(kept.published),
