@@ -19,8 +19,8 @@ from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
-ID_BYTES = 16
 _One = TypeVar("_One")
+ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
