@@ -25,8 +25,8 @@ from rich.progress import track
 from scipy.stats import binom
 
 from fairgauge.estimation.kinds import SITE_KINDS
-from fairgauge.estimation.sites.rates import CONFUSION, Rate, rate_of, share_of
-from fairgauge.estimation.sites.reading import Reader
+from fairgauge.estimation.rates import CONFUSION, Rate, rate_of, share_of
+from fairgauge.estimation.site_inference import SiteReader
 from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
 
@@ -174,7 +174,7 @@ def measure(setting: Setting, runs: int, first: int | None = None) -> list[Held]
 def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
     site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", setting.epsilon, records=setting.copies)
     truth, tally = draw(setting, site, rng)
-    reader = Reader(site, tally, SITE_KINDS[setting.kind])
+    reader = SiteReader(site, tally, SITE_KINDS[setting.kind])
     names = list(CONFUSION)
     name, group = names[run % len(names)], run // len(names) % 2
     alpha = 1 - setting.confidence

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairgauge.bundles.checks import verify as run
-from fairgauge.bundles.files import Piece, gather
-from fairgauge.bundles.outcomes import Signatures, Verification
+from fairgauge.bundles.bundle_files import Piece, gather
+from fairgauge.bundles.verification import Signatures, Verification
+from fairgauge.bundles.verification import verify as run
 from fairgauge.cli import options
 from fairgauge.cli.console import out
 from fairgauge.cli.crowd import crowd_asked, crowd_document, crowd_lines

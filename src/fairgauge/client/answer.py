@@ -105,7 +105,8 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.  For a study of sites its records, as :func:`~fairgauge.client.records.records_of` takes them.
+            lacks.  For a study of sites its :class:`~fairgauge.client.records.Records`, or a
+            table that becomes such now.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -144,6 +145,9 @@ class Contributor(Protocol):
     def metrics(self, study: Study) -> Sequence[Metric] | None:
         """Return what must be held for each person, with its range; None where that is truth and prediction."""
 
+    def is_unnamed(self, held: Any) -> bool:
+        """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
+
     def by_records(self, one: _One) -> _One | None:
         """Return what was given to answer from records; None where a profile answers."""
 
@@ -163,6 +167,9 @@ class _Person:
     def metrics(self, study: Study) -> Sequence[Metric]:
         return [question.metric for question in study.questions]
 
+    def is_unnamed(self, held: Any) -> bool:
+        return not is_mapping(entry_of(held, "group"))
+
     def by_records(self, one: object) -> None:
         del one
 
@@ -175,15 +182,17 @@ class _Site:
             raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
 
     def draw(self, study: Study, held: Any) -> tuple[int, ...]:
-        from fairgauge.client.records import records_of
         from fairgauge.client.site import draw_counts
 
-        counts = study.questions[0].counts
-        return draw_counts(counts, records_of(counts, held))
+        return draw_counts(study.questions[0].counts, held)
 
     def metrics(self, study: Study) -> Sequence[Metric] | None:
         own = study.questions[0].counts.metric
         return None if own is None else [own]
+
+    def is_unnamed(self, held: Any) -> bool:
+        del held
+        return False
 
     def by_records(self, one: _One) -> _One:
         return one
@@ -195,6 +204,11 @@ _CONTRIBUTORS: Registry[Contributor] = Registry({Channel: _Person(), NoisyCounts
 def contributor_of(study: Study) -> Contributor:
     """Return who answers a study: what differs by its mechanism, for device, site, agent and frameworks."""
     return _CONTRIBUTORS[study.mechanism]
+
+
+def is_unnamed(study: Study, held: Any) -> bool:
+    """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
+    return contributor_of(study).is_unnamed(held)
 
 
 def check_profile(profile: object) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
-from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
-from fairgauge.estimation.headline import Kind
+from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
+from fairgauge.estimation.result import Kind
 from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.display import display_of
 from fairgauge.reports.response import response_sentences, tipping_sentences
