@@ -1,4 +1,4 @@
-"""How often intervals of studies of sites hold the truth, with sites and people drawn at random: docs/sites.md.
+"""How often intervals of studies of sites hold the truth, with sites and people drawn at random: docs/coverage.md.
 
     python -m bench.sites_coverage --write            measure, and rewrite the table (`make coverage`)
     python -m bench.sites_coverage --runs 50          measure less, and print it
@@ -30,7 +30,7 @@ from fairgauge.estimation.site_inference import SiteReader
 from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
 
-PAGE = Path(__file__).parents[1] / "docs" / "sites.md"
+PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- coverage of sites: begin -->", "<!-- coverage of sites: end -->"
 SEED = 20261116
 UNLIKELY = 1e-6
