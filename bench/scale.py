@@ -3,7 +3,7 @@
 from bench.clients import clients_needed
 from bench.collectors import several_collectors
 from bench.counting import tallies
-from bench.growth import growth
+from bench.growth import growth, wire
 from bench.lines import Topic
 from bench.randomise import randomise
 
@@ -13,4 +13,5 @@ SCALE: dict[str, Topic] = {
     "tallies": tallies,
     "collectors": several_collectors,
     "growth": growth,
+    "wire": wire,
 }
