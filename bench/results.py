@@ -163,7 +163,7 @@ def quoted(text: str, results: Mapping[str, Record] | None = None) -> str:
     """Return a page with what it quotes of the bench as it was measured last.
 
     A quotation is a comment before and one after what it shows.  `{topic: what}` is the first number of the line that
-    has these words, `{topic: what; 2}` its second one, `{topic: what; ratio}` its ratio and `{topic: what; against}` the
+    has these words, `{topic: what; 2}` its second, `{topic: what; ratio}` its ratio and `{topic: what; against}` the
     number that it was compared with; `{topic}` is where the topic's lines are from.  Numbers may be computed with, and
     then have a format:
 
