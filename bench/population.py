@@ -22,7 +22,25 @@ def population() -> Iterator[Line]:
         for row in limits[shares]:
             for kind, spread in _SPREADS.items():
                 yield _line(row, kind, Goal((row["share"], 1 - row["share"]), known, expect=row["mean"], spread=spread))
+    yield _furthest(limits["known_shares"])
     yield from _unexpected()
+
+
+def _furthest(rows: list[dict[str, float]]) -> Line:
+    """Yield the largest ratio to the bound, below which no channel is, for epsilon from 1 to 4."""
+    over = [
+        (
+            _reached(Goal((row["share"], 1 - row["share"]), expect=row["mean"], spread=spread), epsilon) / bound - 1,
+            epsilon,
+        )
+        for row in rows
+        for kind, spread in _SPREADS.items()
+        for epsilon, bound in [(Decimal(str(row["epsilon"])), row[f"{kind}_bound"])]
+        if 1 <= epsilon <= 4
+    ]
+    most, epsilon = max(over)
+    what = f"furthest above the bound, known shares, epsilon 1 to 4, of {len(over)} cells"
+    return Line(what, f"{100 * most:.1f} %, at epsilon {epsilon}", "no channel is below", 1 + most)
 
 
 def _line(row: dict[str, float], kind: str, goal: Goal) -> Line:
