@@ -15,6 +15,11 @@ from statistics import median
 ROOT = Path(__file__).parents[1] / "src" / "fairgauge"
 # A module that is named in a string is loaded by it, past every linter; addresses of documentation are no strings here.
 _STRING = re.compile(r"^fairgauge(\.\w+)+$")
+# An address that is put together (``f"fairgauge.cli.{name}"``) may load whatever is below its beginning.
+_BEGINNING = re.compile(r"^fairgauge(\.\w+)*\.$")
+_RELATIVE = re.compile(r"^\w+(\.\w+)*$")
+_VERSION = "fairgauge.__version__"  # is there before anything else is loaded
+_TOP = "fairgauge.__init__"
 
 
 @dataclass(frozen=True)
@@ -95,12 +100,15 @@ def _read(name: str, path: Path, known: dict[str, Path]) -> Module:
     public += [t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
     public += [n.target.id for n in tree.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
     classes = tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_"))
-    found = {module for one in _imported(tree) if (module := _module(one, known)) is not None}
+    loaded = {module for one in _imported(tree) if (module := _module(one, known)) is not None}
+    loaded |= {module for one in _named(tree, name) if (module := _module(one, known)) not in (None, _TOP)}
+    loaded |= {one for start in _beginnings(tree) for one in known if one.startswith(start) and not _is_package(one)}
     shown = tuple(one for one in public if not one.startswith("_"))
-    return Module(name, text.count("\n"), _code_lines(text, tree), shown, classes, frozenset(found - {name}))
+    return Module(name, text.count("\n"), _code_lines(text, tree), shown, classes, frozenset(loaded - {name}))
 
 
 def _imported(tree: ast.Module) -> set[str]:
+    """Return what a module's statements import; those for types alone load nothing."""
     found: set[str] = set()
     typed = {id(n) for one in ast.walk(tree) if _for_types(one) for n in ast.walk(one)}
     for node in ast.walk(tree):
@@ -110,9 +118,26 @@ def _imported(tree: ast.Module) -> set[str]:
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{one.name}" for one in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _STRING.match(node.value):
-            found.add(node.value)
+    return found - {_VERSION}
+
+
+def _named(tree: ast.Module, name: str) -> set[str]:
+    """Return the modules that a module names in strings.
+
+    A package that re-exports names on first use has their modules in strings, relative to itself.  A string that names
+    a package that the module is in loads nothing: it is in there already.
+    """
+    strings = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    found = {text for text in strings if _STRING.match(text) and not name.startswith(f"{text}.")}
+    if _is_package(name):
+        found |= {f"{name.removesuffix('.__init__')}.{text}" for text in strings if _RELATIVE.match(text)}
     return found
+
+
+def _beginnings(tree: ast.Module) -> set[str]:
+    parts = [node.values[0] for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) and node.values]
+    texts = [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return {text for text in texts if _BEGINNING.match(text)}
 
 
 def _for_types(node: ast.AST) -> bool:
@@ -122,7 +147,7 @@ def _for_types(node: ast.AST) -> bool:
 def _module(imported: str, known: dict[str, Path]) -> str | None:
     """Return the module that an import loads: the longest known beginning of its name."""
     parts = imported.split(".")
-    while len(parts) > 1:
+    while parts:
         for name in (".".join(parts), ".".join([*parts, "__init__"])):
             if name in known:
                 return name

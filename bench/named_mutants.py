@@ -547,8 +547,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "answer: ids have half the length",
-        "ID_BYTES = 16 MOST_IN_CELL",
-        "ID_BYTES = 8 MOST_IN_CELL",
+        "ID_BYTES = 16 @dataclass",
+        "ID_BYTES = 8 @dataclass",
         "test_answer::test_round_trip",
     ),
     # -------------------- noise
@@ -1350,8 +1350,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "options: a device's answer ignores columns of sites",
-        'refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")',
-        'refuse_given(request, ("site", "records", "output", "empty"), "is for studies of sites only")',
+        'request.refuse(("site", "records", "output", "empty", *request.COLUMNS), "is for studies of sites only")',
+        'request.refuse(("site", "records", "output", "empty"), "is for studies of sites only")',
         "test_an_option_that_would_change_nothing_is_refused_by_its_name",
     ),
     _mutant(

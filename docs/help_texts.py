@@ -16,7 +16,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from fairgauge.cli.commands import HELP_TEXTS, make_app
+from fairgauge.cli.entry import HELP_TEXTS, make_app
 
 # What stands for a value, in place of the name of a type.
 _VALUES = {"path": "FILE", "int": "NUMBER", "float": "NUMBER"}

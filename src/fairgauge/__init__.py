@@ -25,7 +25,7 @@ and nothing else.
 
 from typing import TYPE_CHECKING
 
-from fairgauge.lazy import lazily
+from fairgauge.lazy import bodies_from, lazily
 
 if TYPE_CHECKING:
     from fairgauge import errors
@@ -93,3 +93,14 @@ __getattr__, __dir__ = lazily(
         **{room: room for room in _ROOMS},
     },
 )
+
+
+def _load_bodies(name: str) -> None:
+    """Import the rooms that give values their late methods: how they look, and what a study is drafted from."""
+    if name == "draft":
+        import fairgauge.planning.draft
+    else:
+        import fairgauge.reports.notebook  # noqa: F401
+
+
+bodies_from(_load_bodies)

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from typer.testing import CliRunner
 
-from fairgauge.cli.commands import make_app
+from fairgauge.cli import make_app
 from fairgauge.study import Study
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.taking import GROUP, VALUE, new_study, posted, remembered

@@ -13,8 +13,8 @@ from typer.main import get_command
 
 from docs import help_texts
 from fairgauge.cli import make_app
-from fairgauge.cli.commands import HELP_TEXTS
-from fairgauge.cli.overview import COMMANDS as LISTED
+from fairgauge.cli.commands import COMMANDS as LISTED
+from fairgauge.cli.entry import HELP_TEXTS
 from fairgauge.client import agent_command
 from fairgauge.client.command import make_parser
 

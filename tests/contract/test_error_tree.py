@@ -67,7 +67,7 @@ def test_exit_statuses_are_as_documented(
     def fail(_arguments: list[str]) -> int:
         raise example_of(kind)
 
-    monkeypatch.setattr("fairgauge.cli.commands._run", fail)
+    monkeypatch.setattr("fairgauge.cli.entry._run", fail)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == (2 if issubclass(kind, errors.InvalidInput) else 1)

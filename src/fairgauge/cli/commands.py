@@ -1,110 +1,59 @@
-"""From what was typed to the command that is meant.
+"""The commands, in the order of a study, and what ``fairgauge --help`` shows of them.
 
-Help and version need no command, so they load none; a command loads its own file and no other's.
+A table and not what the commands' modules say of themselves: reading those loads the whole laboratory, and someone
+who asks for help, or has the base package only, waits for none of it.  A test compares the two.
 """
 
-import json
-import os
-import sys
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
+COMMANDS = {
+    "new": "Look at a table of people, and write a study's own file from it, with comments.",
+    "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
+    "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
+    "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",
+    "texts": "Show the texts of a study by their place, explain what is asked, and add translations.",
+    "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
+    "answer": "Answer a study with one randomised symbol, once, and deliver it.",
+    "agent": "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket.",
+    "ledger": "Show what a device has spent, and check that an answer was counted.",
+    "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
+    "tally": "Count the answers in files; refuse those that are not answers to this study.",
+    "estimate": "Estimate gaps and means, with intervals that say what they guarantee.",
+    "report": "Write a report: one HTML file with results, pictures, method and privacy, ready to print.",
+    "serve": "Take answers over HTTP, and count each of them once.",
+    "store": "Check, back up, restore, upgrade and thin out what a collector keeps.",
+    "key": "Show, rotate and adopt the keys that a collector signs with.",
+    "token": "Make, list and revoke the tokens of operators and readers.",
+    "ticket": "Make tickets, each of which lets one device answer a study once.",
+    "issuer": "Give out blind tickets, which nobody can recognise when they are spent.",
+    "relay": "Carry envelopes to a collector's gateway, so that it does not see who sends them.",
+    "embed": "Write the form of a study as one script for your own page, and print the lines for that page.",
+    "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
+    "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
+}
 
-from fairgauge import __version__
-from fairgauge.cli.overview import COMMANDS, SENTENCE, overview
-from fairgauge.errors import BadRecords, FairgaugeError, InvalidInput, MissingExtra
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import typer
+SENTENCE = "Measure how differently a model serves groups of people, without learning who belongs to which group."
 
 # Those that a device runs.
 BARE = ("answer", "agent")
-# What --help of each command shows, made from the commands by docs/help_texts.py.
-HELP_TEXTS = Path(__file__).with_name("help.json")
 
 
-def make_app(names: "Iterable[str]" = COMMANDS) -> "typer.Typer":
-    """Return an application with these commands.
+def overview() -> str:
+    """Return the commands, each on a line.
 
-    ``answer`` and ``agent`` are not typer's: a process that sees a person's data runs on the standard library alone
-    (:mod:`fairgauge.client.command`, :mod:`fairgauge.client.agent_command`).
+    >>> print(overview().splitlines()[0])
+    Usage: fairgauge COMMAND [OPTIONS] [ARGS]...
     """
-    try:
-        import typer
-    except ImportError:
-        raise MissingExtra("the command line needs typer", "lab") from None
-    app = typer.Typer(
-        name="fairgauge",
-        help=SENTENCE,
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
+    width = max(map(len, COMMANDS))
+    listed = [f"  {name:<{width}}  {sentence}" for name, sentence in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Usage: fairgauge COMMAND [OPTIONS] [ARGS]...",
+            "",
+            SENTENCE,
+            "",
+            *listed,
+            "",
+            "`fairgauge COMMAND --help` explains one of them; `fairgauge --version` prints the version.",
+            "`fairgauge --install-completion` lets bash, zsh or fish complete what you type.",
+            "",
+        ]
     )
-    for name in names:
-        if name in BARE:
-            continue
-        found = getattr(import_module(f"fairgauge.cli.{name}"), name)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name)(found)
-
-    @app.callback()
-    def top() -> None:
-        """Do nothing: with it, a single command keeps its name."""
-
-    return app
-
-
-def main() -> None:
-    """Run the command line."""
-    try:
-        sys.exit(_run(sys.argv[1:]))
-    except FairgaugeError as error:
-        # What is wrong may come from a file of unknown origin: nothing in it shall steer the terminal.
-        for one in error.problems if isinstance(error, BadRecords) else (error,):
-            text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(one))
-            sys.stderr.write(f"fairgauge: {text}\n")
-        sys.exit(2 if isinstance(error, InvalidInput) else 1)
-    except BrokenPipeError:
-        sys.exit(0)
-
-
-def _run(typed: list[str]) -> int:
-    first = typed[0] if typed else ""
-    if first in ("", "--help", "--version"):
-        sys.stdout.write(f"fairgauge {__version__}\n" if first == "--version" else overview())
-        return 0 if first else 2
-    if first in ("--install-completion", "--show-completion"):
-        from fairgauge.cli.completion import run
-
-        sys.stdout.write(run(typed))
-        return 0
-    if first == "answer":
-        from fairgauge.client.command import main as answer
-
-        return answer(typed[1:])
-    if first == "agent":
-        from fairgauge.client.agent_command import main as agent
-
-        return agent(typed[1:])
-    if first not in COMMANDS:
-        raise InvalidInput("command", first, "must be one of " + ", ".join(COMMANDS))
-    if (text := _kept_help(typed)) is not None:
-        sys.stdout.write(text)
-        return 0
-    # Our matrices are small: threads of the linear algebra would wait for each other, and double what a command takes.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    make_app([first])()
-    return 0
-
-
-def _kept_help(typed: list[str]) -> str | None:
-    """Return the help that is asked for; None if none is, or none is kept."""
-    if "--help" not in typed:
-        return None
-    texts: dict[str, str] = json.loads(HELP_TEXTS.read_text(encoding="utf-8"))
-    return texts.get(" ".join(typed[:2]), texts.get(typed[0]))

@@ -4,26 +4,27 @@ The scripts are written once and start no Python, so that completing is immediat
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.canonical import write_file
-from fairgauge.cli.overview import COMMANDS
+from fairgauge.cli.commands import BARE, COMMANDS
 from fairgauge.errors import InvalidInput
 
 if TYPE_CHECKING:
     import click
+    import typer
 
 SHELLS = ("bash", "zsh", "fish")
 Words = dict[str, list[str]]
+Application = Callable[[], "typer.Typer"]  # with every command
 TOP = ("--help", "--version", "--install-completion", "--show-completion")
 
 
-def words() -> Words:
+def words(make_app: Application) -> Words:
     """Return what can follow each command: its own commands if it is a group, and its options."""
     from typer.main import get_command
-
-    from fairgauge.cli.commands import BARE, make_app
 
     top = get_command(make_app())
     found: Words = {}
@@ -46,7 +47,7 @@ def _bare(name: str) -> list[str]:
     return sorted({text for action in make_parser()._actions for text in action.option_strings})
 
 
-def script(shell: str) -> str:
+def script(shell: str, make_app: Application) -> str:
     """Return the script for a shell.
 
     Raises:
@@ -54,16 +55,16 @@ def script(shell: str) -> str:
     """
     if shell not in SHELLS:
         raise InvalidInput("shell", shell, f"must be one of {', '.join(SHELLS)}")
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](words())
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](words(make_app))
 
 
-def install(shell: str, home: Path) -> tuple[Path, Path | None]:
+def install(shell: str, home: Path, make_app: Application) -> tuple[Path, Path | None]:
     """Write the script, and see to it that the shell reads it.
 
     Returns:
         The script, and the file of the shell that a line was added to, if any.
     """
-    text = script(shell).encode()
+    text = script(shell, make_app).encode()
     if shell == "fish":
         target = _folder("XDG_CONFIG_HOME", home / ".config") / "fish" / "completions" / "fairgauge.fish"
         _write(target, text)
@@ -92,12 +93,12 @@ def named(typed: list[str]) -> str:
     return found
 
 
-def run(typed: list[str]) -> str:
+def run(typed: list[str], make_app: Application) -> str:
     """Do what ``--install-completion`` or ``--show-completion`` asks for, and return what to say."""
     shell = named(typed[1:])
     if typed[0] == "--show-completion":
-        return script(shell)
-    target, startup = install(shell, Path.home())
+        return script(shell, make_app)
+    target, startup = install(shell, Path.home(), make_app)
     also = "" if startup is None else f"{startup}: reads it from now on.\n"
     return f"{target}: completion for {shell}.\n{also}Open a new shell to use it.\n"
 

@@ -17,9 +17,9 @@ from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 ID_BYTES = 16
-MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ exception that nobody expected.
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
@@ -17,9 +16,9 @@ from dataclasses import dataclass, field
 from functools import cache, singledispatch
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
-from fairgauge.errors import BadLedger, CannotAnswer, FairgaugeError, InvalidInput
+from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.delivery import Patience
@@ -65,8 +64,6 @@ HELP = {
     "json": "Print JSON for programs.",
 }
 
-COLUMNS = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
-
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
 
@@ -74,6 +71,8 @@ _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-
 @dataclass(frozen=True)
 class Request:
     """What was asked for on the command line."""
+
+    COLUMNS: ClassVar = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
 
     study: str
     group: Sequence[str] = field(default=(), repr=False)
@@ -100,6 +99,17 @@ class Request:
     now: bool = False
     wait: bool = False
     json: bool = False
+
+    def refuse(self, names: Iterable[str], rule: str) -> None:
+        """Refuse options that would change nothing, by their names.
+
+        Raises:
+            InvalidInput: If one of them was typed.
+        """
+        usual = Request(self.study)
+        for name in names:
+            if getattr(self, name) not in (getattr(usual, name), []):
+                raise InvalidInput(name.replace("_", "-"), "given", rule)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -200,7 +210,7 @@ def _load(request: Request) -> "Study":
 
     if not request.study.startswith(("http://", "https://")):
         return load_study(request.study, digest=request.digest)
-    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.ledger import Ledger, default_ledger
 
     path = Path(request.ledger) if request.ledger is not None else default_ledger()
     address = request.study.rstrip("/")
@@ -240,12 +250,12 @@ def _runner() -> Callable[..., None]:
 
 def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
     """Answer for one person, and print what came of it."""
-    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.ledger import Ledger, default_ledger
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    refuse_given(request, ("site", "records", "output", "empty", *COLUMNS), "is for studies of sites only")
+    request.refuse(("site", "records", "output", "empty", *request.COLUMNS), "is for studies of sites only")
     if study.issuer is None:
-        refuse_given(request, ("issuer",), "is of no use: the study takes no blind tickets")
+        request.refuse(("issuer",), "is of no use: the study takes no blind tickets")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = relay_of(request, study)
@@ -290,17 +300,9 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     sys.stderr.write("".join(f"answered all the same, but {note}\n" for note in notes))
 
 
-def at_terminal(stdin: TextIO | None) -> bool:
-    """Tell whether somebody sits there, who may be told what does not fit and type something else.
-
-    A program may not: that it then sends nothing would tell whoever picked the study what the person has.
-    """
-    return stdin is not None and stdin.isatty()
-
-
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
     """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
-    from fairgauge.client.policy import misfits
+    from fairgauge.client.policy import at_terminal, misfits
 
     if not request.group and not request.value:
         rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
@@ -309,18 +311,6 @@ def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[
     if found and at_terminal(sys.stdin):
         raise CannotAnswer(f"{found[0]}; nothing was drawn")
     return found
-
-
-def refuse_given(request: Request, names: Iterable[str], rule: str) -> None:
-    """Refuse options that would change nothing, by their names.
-
-    Raises:
-        InvalidInput: If one of them was typed.
-    """
-    usual = Request(request.study)
-    for name in names:
-        if getattr(request, name) not in (getattr(usual, name), []):
-            raise InvalidInput(name.replace("_", "-"), "given", rule)
 
 
 def _check(request: Request) -> None:
@@ -375,6 +365,8 @@ def read_private(request: Request, study: "Study", stdin: TextIO | None) -> tupl
         for line in lines:
             value = from_stdin == (False, True) or (from_stdin[1] and line.rpartition("=")[0] in metrics)
             (values if value else groups).append(line)
+    from fairgauge.client.policy import at_terminal
+
     if at_terminal(stdin):
         _check_typed(groups, values, study)
     return ticket, {"group": _read_groups(groups, study), "values": dict(map(_read_value, values))}
@@ -420,20 +412,3 @@ def _named(typed: list[str], known: list[str]) -> list[tuple[str, str]]:
 def _read_value(typed: str) -> tuple[str, str | None]:
     name, mark, number = typed.rpartition("=")
     return name, number if mark and number else None
-
-
-def default_ledger() -> Path:
-    """Return where a person's ledger is unless they say otherwise; its folder is made if need be."""
-    from fairgauge.client.disk import sync_folder
-
-    try:
-        home = os.environ.get("XDG_STATE_HOME")
-        path = (Path(home) if home else Path.home() / ".local" / "state") / "fairgauge" / "ledger.sqlite3"
-        for folder in (path.parent.parent, path.parent):
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                sync_folder(folder)
-        return path
-    except (OSError, RuntimeError) as problem:
-        reason = getattr(problem, "strerror", None) or "there is no home folder"
-    raise BadLedger("ledger", "none given", f"must be given, for {reason}")

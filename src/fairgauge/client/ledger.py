@@ -405,3 +405,18 @@ def _is_known(study: Study) -> bool:
 
 def _pragma(connection: Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def default_ledger() -> Path:
+    """Return where a person's ledger is unless they say otherwise; its folder is made if need be."""
+    try:
+        home = os.environ.get("XDG_STATE_HOME")
+        path = (Path(home) if home else Path.home() / ".local" / "state") / "fairgauge" / "ledger.sqlite3"
+        for folder in (path.parent.parent, path.parent):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                sync_folder(folder)
+        return path
+    except (OSError, RuntimeError) as problem:
+        reason = getattr(problem, "strerror", None) or "there is no home folder"
+    raise BadLedger("ledger", "none given", f"must be given, for {reason}")

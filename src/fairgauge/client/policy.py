@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from fairgauge.channel import Channel
 from fairgauge.client.answer import group_index, groups_by_attribute
@@ -215,3 +215,11 @@ def is_inside(metric: Metric, value: object) -> bool:
 
 def _lacks(given: Mapping[str, Any], name: str) -> bool:
     return name in given and given[name] is None
+
+
+def at_terminal(stdin: TextIO | None) -> bool:
+    """Tell whether somebody sits there, who may be told what does not fit and type something else.
+
+    A program may not: that it then sends nothing would tell whoever picked the study what the person has.
+    """
+    return stdin is not None and stdin.isatty()

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.client.entries import entry_text, name_text
 from fairgauge.client.noise import draw_noise
 from fairgauge.errors import CannotAnswer
 from fairgauge.study import Attribute, Metric, NoisyCounts
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 _ZERO_OR_ONE = re.compile(r"[01]\.0+")
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.answer import Answer
-from fairgauge.client.command import COLUMNS, at_terminal, default_ledger, refuse_given
-from fairgauge.client.ledger import Ledger
+from fairgauge.client.ledger import Ledger, default_ledger
+from fairgauge.client.policy import at_terminal
 from fairgauge.client.records import Columns, records_of, some_of
 from fairgauge.client.site import Record, law_of
 from fairgauge.client.steps import hand_over, prepare
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.client.site_settings import SiteSettings
     from fairgauge.study import NoisyCounts, Study
 
-_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty", *COLUMNS)
+_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty")
 # Columns that there are none of, by what sites count.
 _NO_COLUMNS = {"confusion": ("value_column",), "levels": ("truth_column", "prediction_column")}
 
@@ -35,7 +35,7 @@ def run_for_site(
 ) -> None:
     """Answer for a site, show the noisy counts, and deliver them."""
     _check(request)
-    refuse_given(request, _NO_COLUMNS[site.outcome], f"is of no use: the study's sites count {site.outcome}")
+    request.refuse(_NO_COLUMNS[site.outcome], f"is of no use: the study's sites count {site.outcome}")
     columns: Columns | None = None
     if request.site is not None:
         own = _settled(request, study)
@@ -84,7 +84,7 @@ def run_for_site(
 
 def _check(request: "Request") -> None:
     """Refuse what is not for sites, and options that contradict each other."""
-    refuse_given(request, ("relay", "issuer", "wait", "now"), "is for devices: that a site takes part is not hidden")
+    request.refuse(("relay", "issuer", "wait", "now"), "is for devices: that a site takes part is not hidden")
     if request.group or request.value:
         raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
     if request.to_file is not None:
@@ -97,7 +97,7 @@ def _settled(request: "Request", study: "Study") -> "SiteSettings":
     """Read the site's own file, and refuse a study that asks for more than it names, before records are opened."""
     from fairgauge.client.site_settings import SiteSettings
 
-    refuse_given(request, _IN_THE_FILE, "must be in the site's file, not beside --site")
+    request.refuse((*_IN_THE_FILE, *request.COLUMNS), "must be in the site's file, not beside --site")
     own = SiteSettings.load(request.site or "")
     refused = own.policy.refused(study)
     if refused is not None:

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.collector.stores.base import State
 from fairgauge.server.problems import KINDS, OTHER_KEY, URN
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]

@@ -37,7 +37,7 @@ from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sites.fairlearn import estimate_by_names, fairlearn_metrics
 from fairgauge.estimation.values import Interval
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
@@ -102,8 +102,8 @@ class PrivateMetricFrame(Parity):
         self._known: dict[int, Estimate] = {}
         self._estimate = self._at(1)
 
-    _repr_html_ = above("fairgauge.reports.notebook", "frame_html")
-    plot = above("fairgauge.reports.plots", "plot_frame")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
 
     @property
     def result(self) -> Estimate:

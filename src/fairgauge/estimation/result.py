@@ -11,7 +11,7 @@ from fairgauge.estimation.headline import Headline, headline_of
 from fairgauge.estimation.kinds import IntervalKind, kind_of
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.estimation.values import Interval, Told, numbers_of
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study import Question
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class QuestionEstimate:
     # The estimate that it is part of, which knows the confidence; not a field, since it would hold itself.
     whole: ClassVar["Estimate | None"] = None
 
-    _repr_html_ = above("fairgauge.reports.notebook", "question_estimate_html")
-    to_frame = above("fairgauge.reports.frames", "question_estimate_frame")
+    _repr_html_ = late("_repr_html_")
+    to_frame = late("to_frame")
 
     @cached_property
     def headline(self) -> Headline:
@@ -226,8 +226,8 @@ class Estimate:
         object.__setattr__(found, "questions", (question,))
         return found
 
-    _repr_html_ = above("fairgauge.reports.notebook", "estimate_html")
-    plot = above("fairgauge.reports.plots", "plot_estimate")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
 
     @property
     def kind(self) -> IntervalKind:

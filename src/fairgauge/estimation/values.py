@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -82,8 +82,8 @@ class Interval:
         """Return the interval of a number that can only be in this range."""
         return Interval(self.estimate, self.low, self.high, (least, most))
 
-    _repr_html_ = above("fairgauge.reports.notebook", "interval_html")
-    to_frame = above("fairgauge.reports.frames", "interval_frame")
+    _repr_html_ = late("_repr_html_")
+    to_frame = late("to_frame")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers for JSON, and beside them what people are shown.

@@ -213,7 +213,7 @@ def model_results(readings: Readings, splits: list[Split]) -> dict[str, Any]:
 
 def bundled_trials() -> tuple[Trial, ...]:
     """Return the rates of the first split, kept with the package so that Table 2 needs no download."""
-    text = files("fairgauge.paper").joinpath("trials.csv").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("trials.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return tuple(
         Trial(row["sex"], *(float(row[metric]) if row[metric] else None for metric in METRICS)) for row in rows

@@ -29,7 +29,7 @@ Step = Callable[[], object]
 @cache
 def printed() -> dict[str, Any]:
     """Return the figures that the paper prints."""
-    found: dict[str, Any] = json.loads(files("fairgauge.paper").joinpath("published.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("published.json").read_text(encoding="utf-8"))
     return found
 
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.planning.api import design, make_study, plan
+    from fairgauge.planning.api import design, plan
     from fairgauge.planning.attribute_input import Grouping, read_attribute
     from fairgauge.planning.draft import Draft
     from fairgauge.planning.input import read_questions, read_terms
     from fairgauge.planning.plans import Plan, PlanRow, Plans
     from fairgauge.planning.table_draft import new
+    from fairgauge.planning.table_pairing import make_study
 
 __all__ = [
     "Draft",
@@ -46,7 +47,7 @@ __getattr__, __dir__ = lazily(
         "PlanRow": "plans",
         "Plans": "plans",
         "design": "api",
-        "make_study": "api",
+        "make_study": "table_pairing",
         "new": "table_draft",
         "plan": "api",
         "read_attribute": "attribute_input",

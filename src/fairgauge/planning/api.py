@@ -1,21 +1,20 @@
 """The two verbs of planning, as a scientist types them: every number once, and in the metric's units."""
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.crowd_plan import check_crowd, plan_in_crowd, read_aim
+from fairgauge.planning.crowd_plan import plan_asked
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.input import Metrics, ask
 from fairgauge.planning.noisy_counts import ask_counts
-from fairgauge.planning.plans import Plans, plan_questions
+from fairgauge.planning.plans import Plans
 from fairgauge.planning.table_draft import new
 from fairgauge.planning.table_pairing import designed
-from fairgauge.study import Attribute, Metric, Number, Question, Study
-from fairgauge.study.numbers import as_count, as_epsilon, as_number
+from fairgauge.study import Attribute, Metric, Number, Question
+from fairgauge.study.numbers import as_count, as_epsilon
 
 _SITES = "must be given with outcome: devices hold one person each"
 
@@ -132,43 +131,6 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     )  # fmt: skip
 
 
-def plan_asked(  # noqa: PLR0913 - what a plan takes
-    questions: Sequence[Question],
-    *,
-    clients: Number | None = None,
-    epsilon: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.99,
-    interval: str = DEFAULT,
-    detect: Number | None = None,
-    crowd_epsilon: Number | None = None,
-    delta: Number | None = None,
-    local_limit: Number | None = None,
-    designs: Sequence[str] | None = None,
-    progress: Callable[[str], object] = str,
-) -> Plans:
-    """Plan questions that are asked already; the arguments are those of :func:`plan`.
-
-    Raises:
-        InvalidInput: If not exactly two of clients, epsilon and error are given, or one is out of range.
-    """
-    asked: dict[str, Any] = {
-        "clients": None if clients is None else as_count("clients", clients),
-        "epsilon": None if epsilon is None else as_epsilon(epsilon),
-        "error": None if error is None else as_number("error", error),
-        "confidence": confidence,
-        "interval": interval,
-        "detect": None if detect is None else as_number("detect", detect),
-    }
-    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
-    if aim is None:
-        return plan_questions(questions, **asked, designs=designs, progress=progress)
-    if len(questions) > 1:
-        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
-    check_crowd("crowd_epsilon", crowd_epsilon, epsilon=epsilon, error=error)
-    return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)
-
-
 def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     metric: Metrics | None,
     attribute: Attribute,
@@ -255,18 +217,3 @@ def _refuse(rule: str, **given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidInput(name, value, rule)
-
-
-def make_study(
-    title: str, questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, **terms: Any
-) -> Study:
-    """Design questions, and return the study of them with these terms; its ``planned`` answers decide on the design.
-
-    Raises:
-        InvalidInput: If something is out of range.
-        Impossible: If no design reaches it.
-    """
-    made = designed(questions, epsilon, design=design, clients=terms.get("planned"))
-    study = Study(title, made, **terms)
-    study.check_privacy()
-    return study

@@ -12,7 +12,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.plans import TOGETHER, metric_names, share_sentence
 from fairgauge.planning.rows import PlanPart, Reading, planned_parts
@@ -315,8 +315,8 @@ class EpsilonChoices:
     each: tuple[Choices, ...]
     shared: tuple[float, ...] = ()
 
-    _repr_html_ = above("fairgauge.reports.notebook", "choices_html")
-    to_frame = above("fairgauge.reports.frames", "choices_frame")
+    _repr_html_ = late("_repr_html_")
+    to_frame = late("to_frame")
 
     @property
     def rows(self) -> list[tuple[Choice, ...]]:

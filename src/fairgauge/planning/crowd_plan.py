@@ -14,12 +14,12 @@ from fairgauge.crowd.promise import crowd_of_channels
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import check_confidence, kind_of
+from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Number, Question, Study
-from fairgauge.study.numbers import as_count, read_decimal
+from fairgauge.study.numbers import as_count, as_epsilon, as_number, read_decimal
 from fairgauge.targets.target import Goal
 
 # Local epsilons have three digits, rounded down.
@@ -306,3 +306,40 @@ def _plan_least(question: Question, aim: CrowdAim, asked: Mapping[str, Any], **m
         if found is None or found <= error or aim.epsilon > aim.local_limit:
             return plans
         aim = replace(aim, epsilon=_ROUND_UP.multiply(aim.epsilon, Decimal("1.02")))
+
+
+def plan_asked(  # noqa: PLR0913 - what a plan takes
+    questions: Sequence[Question],
+    *,
+    clients: Number | None = None,
+    epsilon: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.99,
+    interval: str = DEFAULT,
+    detect: Number | None = None,
+    crowd_epsilon: Number | None = None,
+    delta: Number | None = None,
+    local_limit: Number | None = None,
+    designs: Sequence[str] | None = None,
+    progress: Callable[[str], object] = str,
+) -> Plans:
+    """Plan questions that are asked already; the arguments are those of :func:`plan`.
+
+    Raises:
+        InvalidInput: If not exactly two of clients, epsilon and error are given, or one is out of range.
+    """
+    asked: dict[str, Any] = {
+        "clients": None if clients is None else as_count("clients", clients),
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "error": None if error is None else as_number("error", error),
+        "confidence": confidence,
+        "interval": interval,
+        "detect": None if detect is None else as_number("detect", detect),
+    }
+    aim = read_aim(clients, crowd_epsilon, {"delta": delta, "local_limit": local_limit})
+    if aim is None:
+        return plan_questions(questions, **asked, designs=designs, progress=progress)
+    if len(questions) > 1:
+        raise InvalidInput("crowd_epsilon", crowd_epsilon, "takes one metric")
+    check_crowd("crowd_epsilon", crowd_epsilon, epsilon=epsilon, error=error)
+    return plan_in_crowd(questions[0], aim, asked, designs=designs, progress=progress)

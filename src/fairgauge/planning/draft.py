@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.lazy import above
+from fairgauge.lazy import gives, late
 from fairgauge.planning.attribute_input import CELLS, MARGINS, read_comparisons, read_shares
 from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
@@ -211,13 +211,13 @@ class Draft:
             Impossible: If no design reaches it.
         """
         from fairgauge.designs import AUTO
-        from fairgauge.planning.api import make_study
+        from fairgauge.planning.table_pairing import make_study
 
         title = self._given("title", self.title, "must be given: what the study is about, for people")
         epsilon = self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer")
         return make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
 
-    _repr_html_ = above("fairgauge.reports.notebook", "draft_html")
+    _repr_html_ = late("_repr_html_")
 
     def plans(self, **asked: Any) -> "Plans":
         """Plan the study: two of clients, epsilon and error, as ``fairgauge.plan`` takes them, give the third.
@@ -225,7 +225,7 @@ class Draft:
         What is not given here is what the draft says.
         """
         from fairgauge.designs import AUTO
-        from fairgauge.planning.api import plan_asked
+        from fairgauge.planning.crowd_plan import plan_asked
 
         if self.design not in (None, AUTO):
             asked = {"designs": [self.design]} | asked
@@ -258,6 +258,7 @@ class Draft:
         return value
 
 
+@gives(Study, "draft")
 def draft(given: "str | PathLike[str] | None" = None, /, **stated: Any) -> Draft:
     """Read the draft of a study from a TOML file, or take the same fields as keywords; keywords win over the file.
 

@@ -17,7 +17,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.planning.widths import planned_power, planned_width
@@ -126,9 +126,9 @@ class Plan:
     condition: str | None = None
     answering: tuple[AnsweringLine, ...] = ()
 
-    _repr_html_ = above("fairgauge.reports.notebook", "plan_html")
-    plot = above("fairgauge.reports.plots", "plot_plan")
-    to_frame = above("fairgauge.reports.frames", "plan_frame")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
+    to_frame = late("to_frame")
 
     @property
     def best(self) -> str | None:
@@ -476,9 +476,9 @@ class Plans:
     whom: str = "clients"
     at_once: bool = False
 
-    _repr_html_ = above("fairgauge.reports.notebook", "plans_html")
-    plot = above("fairgauge.reports.plots", "plot_plans")
-    to_frame = above("fairgauge.reports.frames", "plans_frame")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
+    to_frame = late("to_frame")
 
     def __getitem__(self, metric: str | int) -> Plan:
         """Return the plan of a metric, by its name or its place.

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache, singledispatch
 from itertools import combinations
+from typing import Any
 
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
 from fairgauge.planning.choose_design import choose_design
-from fairgauge.study import Question
+from fairgauge.study import Question, Study
 from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
 from fairgauge.targets.assumed_values import USUAL_SPREAD
@@ -250,3 +251,18 @@ def _better(questions: Sequence[Question], paired: Sequence[Table], alone: Seque
     weights = {n: float(question.weight or 1) for n, question in enumerate(questions)}
     saves = sum(weights[n] * ratios[n] for n in ratios) < (1 - _WORTH) * sum(weights.values())
     return saves and (any(question.weight is not None for question in questions) or max(ratios.values()) <= 1 + _WORTH)
+
+
+def make_study(
+    title: str, questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, **terms: Any
+) -> Study:
+    """Design questions, and return the study of them with these terms; its ``planned`` answers decide on the design.
+
+    Raises:
+        InvalidInput: If something is out of range.
+        Impossible: If no design reaches it.
+    """
+    made = designed(questions, epsilon, design=design, clients=terms.get("planned"))
+    study = Study(title, made, **terms)
+    study.check_privacy()
+    return study

@@ -11,7 +11,7 @@ from fairgauge.reports.units import steady
 
 def environment(*packages: str) -> Environment:
     """Return templates of this room, and of others that build on them: escaped always, and strict about names."""
-    loaders = [PackageLoader(package, "templates") for package in (*packages, "fairgauge.reports")]
+    loaders = [PackageLoader(package, "templates") for package in (*packages, __package__)]
     found = Environment(
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -26,4 +26,4 @@ def environment(*packages: str) -> Environment:
 @lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet."""
-    return files("fairgauge.reports").joinpath("fairgauge.css").read_text(encoding="utf-8")
+    return files(__package__).joinpath("fairgauge.css").read_text(encoding="utf-8")

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.client import Answer
-from fairgauge.client.answer import MOST_IN_CELL
 from fairgauge.client.site import law_in
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Seed, generator, group_index
 from fairgauge.simulation.people import LEAVE_OUT, Asked, Reading
 from fairgauge.simulation.table import open_table
 from fairgauge.study import Metric, NoisyCounts, Study
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
 
 Counts = NDArray[np.float64]

@@ -8,7 +8,7 @@ from math import inf, prod
 from typing import Any
 
 from fairgauge.errors import BadStudy
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study.checks import at, check_is, check_name, check_prose, check_text, listed, looks_of, named
 from fairgauge.study.numbers import Number, decimal_text, exact
 
@@ -93,7 +93,7 @@ class Attribute:
     cross: tuple["Attribute", ...] = ()
     comparisons: tuple[Comparison, ...] | None = None
 
-    _repr_html_ = above("fairgauge.reports.notebook", "attribute_html")
+    _repr_html_ = late("_repr_html_")
 
     def __init__(  # noqa: PLR0913 - these are the parts of an attribute
         self,

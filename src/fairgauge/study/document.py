@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
-from fairgauge.lazy import above, elsewhere
+from fairgauge.lazy import body, late
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_text, listed
@@ -129,9 +129,9 @@ class Study:
         check_names(self)
         check_translations(self)
 
-    _repr_html_ = above("fairgauge.reports.notebook", "study_html")
-    plot = above("fairgauge.reports.plots", "plot_study")
-    to_frame = above("fairgauge.reports.frames", "study_frame")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
+    to_frame = late("to_frame")
 
     @staticmethod
     def draft(given: "str | PathLike[str] | None" = None, /, **stated: Any) -> Any:
@@ -139,7 +139,7 @@ class Study:
 
         The draft plans (``.plans(clients=…)``) and designs (``.study()``); see :mod:`fairgauge.planning.draft`.
         """
-        return elsewhere("fairgauge.planning.draft", "draft")(given, **stated)
+        return body(Study, "draft")(given, **stated)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":

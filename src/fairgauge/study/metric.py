@@ -7,7 +7,7 @@ from typing import cast
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study.checks import check_name, check_prose
 from fairgauge.study.numbers import Number, decimal_text, exact
 
@@ -33,7 +33,7 @@ class Metric:
     high: str
     help: str | None = None
 
-    _repr_html_ = above("fairgauge.reports.notebook", "metric_html")
+    _repr_html_ = late("_repr_html_")
 
     def __init__(self, name: str, low: Number, high: Number, *, help: str | None = None) -> None:  # noqa: A002 - the document's word
         check_name("name", name)

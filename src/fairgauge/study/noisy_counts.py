@@ -16,6 +16,7 @@ from fairgauge.study.numbers import Number, positive
 
 MOST_RECORDS = 1000
 MOST_PRODUCT = 2**53 - 1  # what every JSON reader takes for an exact integer
+MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 FEWEST = 3
 
 Outcome = Literal["confusion", "levels"]

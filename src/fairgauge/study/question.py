@@ -8,7 +8,7 @@ from typing import Literal
 
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_is, check_text, named
 from fairgauge.study.mechanism import Mechanism
@@ -70,7 +70,7 @@ class Question:
     axis: int = 0
     beside: tuple["Question", ...] = ()
 
-    _repr_html_ = above("fairgauge.reports.notebook", "question_html")
+    _repr_html_ = late("_repr_html_")
 
     def __init__(  # noqa: PLR0913, PLR0917 - these are the parts of a question
         self,

@@ -7,7 +7,7 @@ from os import PathLike
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.client import Answer
 from fairgauge.errors import OF_BEFORE, BadTally, InvalidInput
-from fairgauge.lazy import above
+from fairgauge.lazy import late
 from fairgauge.study import Study
 from fairgauge.study.mechanism import added
 
@@ -51,9 +51,9 @@ class Tally:
         if len(self.products) not in (0, cells * (cells + 1) // 2):
             raise BadTally("products", f"{len(self.products)} products", f"must be {cells * (cells + 1) // 2}, or none")
 
-    _repr_html_ = above("fairgauge.reports.notebook", "tally_html")
-    plot = above("fairgauge.reports.plots", "plot_tally")
-    to_frame = above("fairgauge.reports.frames", "tally_frame")
+    _repr_html_ = late("_repr_html_")
+    plot = late("plot")
+    to_frame = late("to_frame")
 
     @classmethod
     def empty(cls, study: Study) -> "Tally":

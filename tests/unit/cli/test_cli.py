@@ -1,6 +1,6 @@
 """The command line as a whole.
 
-Covers: fairgauge.cli.commands, fairgauge.cli.options, fairgauge.cli.overview.
+Covers: fairgauge.cli.commands, fairgauge.cli.entry, fairgauge.cli.options.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from fairgauge import __version__
 from fairgauge.cli import main, make_app
-from fairgauge.cli.overview import COMMANDS
+from fairgauge.cli.commands import COMMANDS
 from fairgauge.client import agent_command, command
 from fairgauge.errors import FairgaugeError, MissingExtra
 from tests.unit.cli.conftest import Run
@@ -93,7 +93,7 @@ def test_nothing_in_an_error_steers_the_terminal(monkeypatch: pytest.MonkeyPatch
     def fails(_typed: list[str]) -> int:
         raise FairgaugeError("a title\x1b]0;owned\x07 with\x1b[2J colours\nand a second line")
 
-    monkeypatch.setattr("fairgauge.cli.commands._run", fails)
+    monkeypatch.setattr("fairgauge.cli.entry._run", fails)
     with pytest.raises(SystemExit) as status:
         main()
     assert status.value.code == 1

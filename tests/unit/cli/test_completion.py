@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.cli import make_app
+from fairgauge.cli.commands import COMMANDS
 from fairgauge.cli.completion import SHELLS, install, script
-from fairgauge.cli.overview import COMMANDS
 from tests.unit.cli.conftest import Run, refused
 
 
 @cache
-def written(shell: str) -> str:
-    return script(shell)
+def written(shell: str, _: object = None) -> str:
+    return script(shell, make_app)
 
 
 def shell(name: str, code: str, home: Path) -> list[str]:
@@ -110,7 +111,7 @@ def test_a_person_presses_tab(name: str, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "fairgauge").write_text("#!/bin/sh\n")
     (tmp_path / "bin" / "fairgauge").chmod(0o755)
-    install(name, tmp_path)
+    install(name, tmp_path, make_app)
     with at_a_terminal(name, tmp_path) as terminal:
         assert shown(terminal, "ready> ")
         for typed, awaited in (
@@ -129,9 +130,9 @@ def test_folders_that_a_shell_was_told_of(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv(variable, str(tmp_path / variable))
     home = tmp_path / "home"
     home.mkdir()
-    target, startup = install("zsh", home)
+    target, startup = install("zsh", home, make_app)
     assert (target.parent.parent.name, startup) == ("XDG_DATA_HOME", tmp_path / "ZDOTDIR" / ".zshrc")
-    assert install("fish", home)[0].is_relative_to(tmp_path / "XDG_CONFIG_HOME")
+    assert install("fish", home, make_app)[0].is_relative_to(tmp_path / "XDG_CONFIG_HOME")
     assert list(home.iterdir()) == []
 
 
@@ -152,12 +153,12 @@ def test_every_script_has_every_command_and_option():
 def test_installing_adds_one_line_once(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("fairgauge.cli.completion.script", written)
     (tmp_path / f".{name}rc").write_text("alias ll='ls -l'")
-    target, startup = install(name, tmp_path)
+    target, startup = install(name, tmp_path, make_app)
     assert target.read_text() == written(name)
     assert startup == tmp_path / f".{name}rc"
     lines = startup.read_text().splitlines()
     assert (lines[0], len(lines)) == ("alias ll='ls -l'", 2)
-    assert install(name, tmp_path) == (target, None)
+    assert install(name, tmp_path, make_app) == (target, None)
     assert startup.read_text().splitlines() == lines
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fairgauge.cli.commands import make_app
+from fairgauge.cli import make_app
 from fairgauge.collector.pages.embedding import bundle, integrity
 from fairgauge.errors import InvalidInput
 

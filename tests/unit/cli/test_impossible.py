@@ -22,7 +22,6 @@ from fairgauge.estimation.fit import IMPOSSIBLE
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.languages import Voice
-from fairgauge.reports.plots import plot_estimate
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL
@@ -100,7 +99,7 @@ def test_no_place_has_a_verdict(answering: str, fairgauge: Run, elsewhere: Path)
         assert WORDS in places[name], name
     for name in ("command", "json", "seal", "text"):
         assert "Nothing is estimated from them" in places[name], name
-    assert not plot_estimate(found).get_lines()[:-1]  # but the line at zero
+    assert not found.plot().get_lines()[:-1]  # but the line at zero
     frame = PrivateMetricFrame(asked, tally)
     for ask in (
         lambda: frame.by_group,

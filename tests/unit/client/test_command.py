@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from fairgauge.client import Answer, Ledger, Patience, command
+from fairgauge.client import Answer, Ledger, Patience
 from fairgauge.client.command import HELP, Request, main, make_parser, read_private
+from fairgauge.client.ledger import default_ledger
 from fairgauge.errors import BadLedger, InvalidInput
 from fairgauge.study import Attribute, Study
 from tests.recorder import Reply, recorder
@@ -237,7 +238,7 @@ class TestRunning:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
         with pytest.raises(BadLedger, match="ledger=none given: must be given"):
-            command.default_ledger()
+            default_ledger()
 
     @pytest.mark.parametrize(
         ("more", "status", "said"),

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import answer
 from fairgauge.client import site as module
-from fairgauge.client.answer import MOST_IN_CELL, Answer
+from fairgauge.client.answer import Answer
 from fairgauge.client.limits import Limits
 from fairgauge.client.site import _place, check_record, count_records
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, NoisyCounts
 from fairgauge.study.attribute import cells
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 from tests.samples import sample_study
 from tests.sites import SEX, confusion_study, levels_study, site_of
 

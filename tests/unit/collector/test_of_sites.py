@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairgauge.client.answer import MOST_IN_CELL, Answer
+from fairgauge.client.answer import Answer
 from fairgauge.collector.keeping.check import check_store
 from fairgauge.collector.pages.release import sites_sentence
 from fairgauge.collector.seal import Export, check_sealed, listed_name, read_sealed
@@ -24,6 +24,7 @@ from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.payloads import to_text
 from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Study
+from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
 from tests.collecting.desk import Desk, open_desk

@@ -1,7 +1,4 @@
-"""What notebooks show, draw and tabulate of the values that people hold.
-
-Covers: fairgauge.reports.frames, fairgauge.reports.plots.
-"""
+"""What notebooks show, draw and tabulate of the values that people hold."""
 
 import json
 import re

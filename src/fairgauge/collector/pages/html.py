@@ -92,7 +92,7 @@ def problem_page(request: Request, problem: Problem) -> Response:
 @lru_cache(maxsize=1)
 def templates() -> Environment:
     """Return the templates of the pages."""
-    found = environment("fairgauge.collector.pages")
+    found = environment(__package__)
     found.filters["markup"] = markup
     return found
 
@@ -104,7 +104,7 @@ async def style_sheet(request: Request) -> Response:
 
 async def live_script(request: Request) -> Response:
     """Give the script that keeps a page up to date to anyone."""
-    data = files("fairgauge.collector.pages").joinpath("live.js").read_bytes()
+    data = files(__package__).joinpath("live.js").read_bytes()
     return _asset(request, data, "text/javascript; charset=utf-8")
 
 

@@ -223,7 +223,7 @@ class Store(Protocol):
 
 def migration_names(kind: str) -> list[str]:
     """Return the names of the numbered SQL files of a kind of store, in order: ``NNN_*`` makes schema version NNN."""
-    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    folder = files(__package__).joinpath("migrations", kind)
     named = sorted(f.name for f in folder.iterdir() if f.name.endswith(".sql"))
     for version, name in enumerate(named, start=1):
         if int(name[:3]) != version:
@@ -233,7 +233,7 @@ def migration_names(kind: str) -> list[str]:
 
 def migrations(kind: str) -> list[str]:
     """Return the SQL of these files."""
-    folder = files("fairgauge.collector.stores").joinpath("migrations", kind)
+    folder = files(__package__).joinpath("migrations", kind)
     return [folder.joinpath(f"{name}.sql").read_text(encoding="utf-8") for name in migration_names(kind)]
 
 
