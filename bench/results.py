@@ -51,6 +51,7 @@ class Stamp:
         processor: The processor's name and how many cores there were.
         load: How many cores other programs kept busy, at the beginning or at the end, whichever was more.
         seconds: How long all of the topic took.
+        timed: Whether times are among its lines, which a busy machine makes longer.
     """
 
     commit: str
@@ -58,11 +59,12 @@ class Stamp:
     processor: str
     load: float
     seconds: float
+    timed: bool = True
 
     @property
     def busy(self) -> bool:
         """Whether others were at work, so that times mean little."""
-        return self.load > QUIET
+        return self.timed and self.load > QUIET
 
     def __str__(self) -> str:
         with_others = f"**busy: {self.load:.1f}**" if self.busy else f"{self.load:.1f}"
@@ -77,23 +79,25 @@ class Record:
     lines: tuple[Line, ...]
 
 
-def measured(work: Callable[[], list[Line]], before: float) -> Record:
+def measured(work: Callable[[], list[Line]], before: float, *, timed: bool = True) -> Record:
     """Run a topic and stamp what it found.
 
     Args:
         work: The topic.
         before: How many cores others kept busy before it.
+        timed: Whether times are among its lines.
     """
     began = time.monotonic()
     lines = tuple(work())
     took = time.monotonic() - began
     load = max(before, others_load())
     date = datetime.now(UTC).date().isoformat()
-    return Record(Stamp(commit(), date, processor(), round(load, 2), round(took, 1)), lines)
+    return Record(Stamp(commit(), date, processor(), round(load, 2), round(took, 1), timed), lines)
 
 
+@cache
 def commit() -> str:
-    """Return the commit of this clone, with a plus if what is measured differs from it."""
+    """Return the commit of this clone when it is first asked for, with a plus if what is measured differs from it."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()

@@ -28,7 +28,7 @@ from bench.kills import killed_batches, killed_clients, killed_collectors, kille
 from bench.lines import Line, Topic, seconds
 from bench.population import population
 from bench.relay import relay
-from bench.results import QUIET, Record, measured, others_load, read_results, write_results
+from bench.results import QUIET, Record, commit, measured, others_load, read_results, write_results
 from bench.scale import SCALE
 from bench.several import several
 from bench.siege import siege
@@ -171,6 +171,7 @@ def main() -> int:
     for name in typed.topics:
         if name not in known:
             parser.error(f"there is no topic {name}: choose from {', '.join(known)}")
+    commit()  # that of the code that is loaded, whatever is committed meanwhile
     found: dict[str, Record] = {}
     refused: list[str] = []
     for name in track(typed.topics or list(TOPICS), "Measuring", console=Console(stderr=True)):
@@ -179,7 +180,7 @@ def main() -> int:
         if before > QUIET and not free:
             refused.append(name)
             continue
-        record = measured(lambda work=known[name]: list(work()), before)  # type: ignore[misc]
+        record = measured(lambda work=known[name]: list(work()), before, timed=name not in TIMELESS)  # type: ignore[misc]
         show(name, record)
         if record.stamp.busy and not free:
             refused.append(name)
