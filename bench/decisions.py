@@ -42,7 +42,8 @@ from fairgauge.simulation.drawing import Laws
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import margin_sides, pair_names
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 SEED = 20261118
 ALPHA = 0.1
@@ -241,10 +242,10 @@ def two(
         names = [f"group {n}" for n in range(len(means))]
         shares = tuple(map(float, said.get("shares", (1 / len(names),) * len(names))))
         known = said.get("answering") == "alike"
-        goal = Goal(shares, known, target="gap" if known and len(names) == 2 else "means")
-        design, channel = make_channel(goal, Decimal(epsilon))
+        target = Target(shares, known, kind="gap" if known and len(names) == 2 else "means")
+        design, channel = make_channel(Scores(target), Decimal(epsilon))
         question = Question(
-            Metric("rate", 0, 1), Attribute("group", names, **said), goal.target, design, epsilon, channel
+            Metric("rate", 0, 1), Attribute("group", names, **said), target.kind, design, epsilon, channel
         )
         cells = [
             People(name, Decimal(middle) + off, round(part * 10**6))

@@ -27,7 +27,8 @@ from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.sides import usual_comparisons
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.comparisons import Pair, Side, margin_sides, pair_names
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 CONFIDENCE = 0.95
 UNLIKELY = 1e-6
@@ -92,7 +93,7 @@ def _cells(setting: Several) -> tuple[Study, Population]:
         else Attribute.crossed(_SEX, _AGE)
     )
     attribute = replace(crossed, comparisons=usual_comparisons(crossed))
-    channel = randomized_response(Goal((1 / 6,) * 6), Decimal(setting.epsilon))
+    channel = randomized_response(Scores(Target((1 / 6,) * 6)), Decimal(setting.epsilon))
     question = Question(Metric("recall", 0, 1), attribute, "gap", "randomized-response", setting.epsilon, channel)
     rows = [
         dict(zip(("sex", "age"), cell.split(", "), strict=True), recall=mean, count=round(1000 * float(share)))

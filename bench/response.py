@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from decimal import Decimal
 from functools import cached_property
 from io import StringIO
@@ -49,7 +49,7 @@ from fairgauge.simulation.drawing import Laws
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import pair_names
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- response table: begin -->", "<!-- response table: end -->"
@@ -315,9 +315,9 @@ def divided(cell: Cell) -> float | None:
     if not shows(cell):
         return None
     question = cell.study.questions[0]
-    goal = replace(Goal.of(question), shares_known=True, ratio=1.0)
+    scores = Scores.of(question).asking(shares_known=True, ratio=1.0)
     names, law = pair_names(question), cell.law[: question.channel.symbols] * len(cell.study.tables)
-    gaps = estimands_for(goal, question.channel, Asked(tuple(names), question.attribute.groups)).gaps
+    gaps = estimands_for(scores, question.channel, Asked(tuple(names), question.attribute.groups)).gaps
     if gaps is None:
         return None
     off = [abs(ratio.value(law) - 2 * cell.truth.gaps[names[pair]]) for pair, ratio in gaps.items()]

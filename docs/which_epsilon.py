@@ -17,10 +17,12 @@ from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 PICTURE = Path(__file__).parent / "pictures" / "which-epsilon.svg"
-GOAL = Goal((0.5, 0.5), shares_known=False)
+SCORES = Scores(Target((0.5, 0.5), shares_known=False))
 # K times the variance of the best table there can be for a mean of 0.9 (v = 0.8) and a spread of 0.3, from below: if
 # the split is known, and if it is estimated.  Certified by column generation.
 LIMITS = {
@@ -38,7 +40,7 @@ def draw() -> None:
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for (clients, name), colour in zip(CLIENTS.items(), ("#8fb8d6", "#3d83b0", "#14527a"), strict=True):
-        rows = choices(GOAL, Metric("recall", 0, 1), clients, epsilons=[*EPSILONS[:-1], Decimal(4)]).rows
+        rows = choices(SCORES, Metric("recall", 0, 1), clients, epsilons=[*EPSILONS[:-1], Decimal(4)]).rows
         axes.plot([r.epsilon for r in rows], [100 * r.error for r in rows], "o-", color=colour, label=f"{name} clients")
     axes.axhline(100 * GOOD, color="#8f3b12", linewidth=1, linestyle="--")
     axes.text(0.1, 100 * GOOD * 1.12, "±2 points", color="#8f3b12")
@@ -56,16 +58,16 @@ def draw() -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def people(goal: Goal, epsilon: str, *, draws: bool = False) -> float:
+def people(scores: Scores, epsilon: str, *, draws: bool = False) -> float:
     """Return how many people the gap to two points takes, with the table that is best for so many.
 
     With draws, all are one batch that has as many secret draws as is usual.
     """
     wanted, found = 2 * GOOD, 10_000.0
     for _ in range(STEPS):
-        name, channel = choose_design(goal, Decimal(epsilon), found)
+        name, channel = choose_design(scores, Decimal(epsilon), found)
         drawn = usual_draws([channel], round(found)) / round(found) if draws else 0.0
-        ratio = planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
+        ratio = planned_width(scores.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
         # Few answers have intervals that fall faster than with the square root: so much less than the square.
         found *= ratio**1.5
         if abs(ratio - 1) < CLOSE:
@@ -84,7 +86,7 @@ def costs() -> None:
     }
     for epsilon, limits in LIMITS.items():
         cells = [
-            people(Goal((0.5, 0.5), expect=expect, **given), epsilon, draws=draws)
+            people(Scores(Target((0.5, 0.5), **given), AssumedValues(expect=expect)), epsilon, draws=draws)
             for expect in (None, 0.8)
             for given, draws in asked.values()
         ]

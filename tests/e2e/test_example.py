@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from fairgauge import Attribute, Population, Study, Tally, design, estimate
 from fairgauge.collector.pages.results import CONFIDENCE, INTERVAL
-from fairgauge.collector.stores.looks import step_of
+from fairgauge.collector.stores.released_sums import step_of
 from fairgauge.estimation.by_inversion import AnytimeReader
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.simulation import true_values

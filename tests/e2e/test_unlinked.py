@@ -177,7 +177,7 @@ def test_what_is_lost_on_the_way_is_asked_for_again(parties: Parties, ledger: Pa
 def test_the_twin_that_forgets_what_it_asked_for_loses_its_ticket(
     parties: Parties, ledger: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)  # the first reply is the signature
+    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)  # the first reply is the signature
     monkeypatch.setattr(Ledger, "begin_pass", lambda _self, _study, _ticket, make: make())
     ticket = parties.issuer.new_ticket()
     parties.parties["issuer"].lose = 1

@@ -15,18 +15,19 @@ from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
 from fairgauge.estimation.mixtures import nearest_mixtures
 from fairgauge.simulation import Population, simulate
 from fairgauge.study import Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import designed, people, tells_all
 
 SEED = 20261115
 POWER = 0.9
-TWO, RARE = Goal((0.5, 0.5)), Goal((0.1, 0.9))
+TWO, RARE = Scores(Target((0.5, 0.5))), Scores(Target((0.1, 0.9)))
 ASKED: dict[str, Callable[[], tuple[Question, ...]]] = {
     "two groups": lambda: (designed(TWO, "1", design="uncentred"),),
     "a rare group": lambda: (designed(RARE, "4", design="uncentred"),),
-    "shares estimated": lambda: (designed(Goal((0.5, 0.5), shares_known=False, target="means"), "1"),),
+    "shares estimated": lambda: (designed(Scores(Target((0.5, 0.5), shares_known=False, kind="means")), "1"),),
     "several questions": lambda: (tells_all("0.5", "0.5"), tells_all("0.5", "0.5", metric=RECALL)),
 }
 # The range of every metric here holds these values.

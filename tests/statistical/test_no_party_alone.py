@@ -71,7 +71,7 @@ from fairgauge.collector.app import Guard
 from fairgauge.collector.config import read_config
 from fairgauge.collector.routes import envelopes
 from fairgauge.collector.serve import serve
-from fairgauge.collector.stores import batches
+from fairgauge.collector.stores import released_sums
 book = open(Path(sys.argv[1]).parent / "heard.jsonl", "a", buffering=1, encoding="utf-8")
 honest, opening = Guard.__call__, envelopes.inner_scope
 
@@ -91,7 +91,7 @@ SERVE = "serve(read_config(Path(sys.argv[1])), announce=lambda address: print(ad
 # The defence is switched off: what is drawn is no secret.
 KNOWN_DRAWS = """
 from collections import Counter
-batches.draw_symbols = lambda _, count: Counter({0: count})
+released_sums.draw_symbols = lambda _, count: Counter({0: count})
 """
 
 
@@ -390,9 +390,9 @@ def test_a_collector_that_notes_who_asks_sees_nobody(scene: Scene, everybodys: d
 def test_it_ties_every_answer_to_its_address_where_devices_ask_for_the_study_when_they_send(
     scene: Scene, everybodys: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = load.load_study
+    honest = load.read_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
-    monkeypatch.setattr(load, "load_study", lambda source, *, digest, **_: honest(source, digest=digest))
+    monkeypatch.setattr(load, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
     right, tied = link(scene, everybodys, by_time)
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE
@@ -409,7 +409,7 @@ def test_a_collector_that_hands_everyone_a_study_of_their_own_gets_no_answer(
 def test_it_knows_every_answer_by_its_digest_where_devices_do_not_ask_the_issuer(
     scene: Scene, ones_own: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)
+    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
     right, tied = link(scene, ones_own, by_digest(ones_own))
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE

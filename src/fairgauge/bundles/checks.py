@@ -21,7 +21,7 @@ from fairgauge.collector.seal import (
     shown_answers,
     wrong_draws,
 )
-from fairgauge.collector.stores.payloads import from_text
+from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.errors import BadTally, FairgaugeError, InvalidInput, MissingExtra, SealBroken
 from fairgauge.reports.display import display_of
 from fairgauge.study import Study
@@ -267,7 +267,7 @@ class _Run:
     def _good(self, keys: tuple[str, ...], purpose: str, data: bytes, signature: str) -> bool | None:
         """Tell whether a signature is good; None if that cannot be told here, and nobody gave a key to do it with."""
         try:
-            from fairgauge.collector.signing import signature_is_good
+            from fairgauge.collector.signatures import signature_is_good
         except ImportError:
             if not self._signatures.keys:
                 return None
@@ -310,7 +310,7 @@ class _Run:
             self._say("export", "open", f"{has}, and there is no tally to compare with.")
             return
         sums = tuple(found.counts.get(place, 0) for place in range(self._study.symbols))
-        products = self._study.products(from_text(payload) for _, payload in export) if self._tally.products else ()
+        products = self._study.products(payload_of(payload) for _, payload in export) if self._tally.products else ()
         added = Tally(self._study.digest, sums, found.answers, products)
         if self._study.release is not None and found.answers == self._tally.contributors:
             check_draws(self._study, found.counts, found.answers, self._tally.counts)

@@ -155,7 +155,7 @@ def _read(url: str) -> dict[str, Any]:
 
 def _check_signature(proof: dict[str, Any], key: str) -> None:
     try:
-        from fairgauge.collector.signing import signature_is_good
+        from fairgauge.collector.signatures import signature_is_good
     except ImportError:
         raise MissingExtra("checking a signature needs cryptography", "collector") from None
     signed = signed_bytes(proof["study"], proof["answers"], proof["root"])

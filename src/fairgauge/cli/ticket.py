@@ -8,8 +8,8 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import show_json
-from fairgauge.collector.keeping.addresses import open_to_read
 from fairgauge.collector.notes import leave_note, site_note
+from fairgauge.collector.stores.backup import open_to_read
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.study.numbers import as_count

@@ -7,6 +7,9 @@ names the root.  A device asks for its whole bucket and looks for its own leaf t
 id and no more; how many bits, it does not let the collector decide (:func:`buckets_to_ask`).  The id is what salts a
 leaf: 128 random bits, or a digest of a blind ticket, known to the device and the collector and to nobody else.  So a
 device answers no such study with a ticket that somebody gave it and that would be its id, and a collector takes none.
+A salt beside the id would add nothing: to whoever knows an id and tries all symbols the collector itself would tell the
+right one, since it answers "duplicate" to the same bytes and "conflict" to others.  Studies outside the crowd have no
+proofs, and no leaves.
 """
 
 from collections.abc import Mapping, Sequence

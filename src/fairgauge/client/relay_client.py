@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http.client import HTTPMessage
 from urllib.parse import urlsplit
 
-from fairgauge.client.web import NO_HEADERS, Response, check_url, place, request
+from fairgauge.client.web import NO_HEADERS, Response, check_apart, check_url, place, request
 from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
 from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, SEALED_RESPONSE, SIZE
 from fairgauge.errors import CannotSend, InvalidInput
@@ -73,7 +73,9 @@ class Relay:
 
         Raises:
             CannotSend: If no reply of the gateway came back.
+            InvalidInput: If the relay is at the address that is asked: it would see address and answer.
         """
+        check_apart("relay", self.url, url)
         sealed = seal_request(self.gateway, write_request(_message(url, body, headers), size=SIZE))
         response = request(
             self.url,

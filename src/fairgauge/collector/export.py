@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.load_limits import Lane
 from fairgauge.collector.seal import lines_of
-from fairgauge.collector.stores.payloads import from_text
+from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _table(page: list[tuple[bytes, str]], schema: "pa.Schema") -> "pa.Table":
     import pyarrow as pa
 
     ids, payloads = zip(*page, strict=True)
-    held, values = schema.field(1), list(map(from_text, payloads))
+    held, values = schema.field(1), list(map(payload_of, payloads))
     column = pa.array([value[0] for value in values] if held.name == "symbol" else values, held.type)
     return pa.table({"id": pa.array(ids, pa.binary(16)), held.name: column}, schema)
 

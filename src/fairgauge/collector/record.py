@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from fairgauge.canonical import encode
 from fairgauge.collector.seal import read_sealed
-from fairgauge.collector.signing import Signer, signature_is_good
+from fairgauge.collector.signatures import Signer, signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 from fairgauge.server.coarse_time import moment_of, seconds_of

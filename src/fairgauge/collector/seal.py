@@ -22,8 +22,7 @@ from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.client import Answer
 from fairgauge.collector.merkle import Growing
-from fairgauge.collector.stores.batches import may_leave
-from fairgauge.collector.stores.payloads import column_of, summed, to_text
+from fairgauge.collector.stores.released_sums import may_leave, payload_text, summed
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken
 from fairgauge.reports.particulars import SealNote
@@ -235,6 +234,11 @@ def read_sealed(data: bytes) -> Sealed:
     return found
 
 
+def column_of(numbers: int) -> str:
+    """Return what the column of a table is called that has so many numbers of each answer."""
+    return "symbol" if numbers == 1 else "counts"
+
+
 def batch_of(study: Study) -> int | None:
     """Return of how many answers at least a study shows a sum; None if of any."""
     return study.mechanism.fewest if study.release is None else study.release.batch
@@ -396,7 +400,7 @@ class Export:
                     return
                 for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=1):
                     answer = _answer(self._study, number, line.rstrip(b"\n"))
-                    yield bytes.fromhex(answer.id), to_text(answer.payload)
+                    yield bytes.fromhex(answer.id), payload_text(answer.payload)
         except OSError as error:
             raise InvalidInput("export", self._source, f"cannot be read: {error.strerror}") from None
 
@@ -435,7 +439,7 @@ def _read_parquet(source: BinaryIO, study: Study) -> Iterator[tuple[bytes, str]]
                         study.check_payload(payload)
                     except InvalidInput as error:
                         raise InvalidInput(f"answer {id_.hex()}: {error.field}", error.value, error.rule) from None
-                    yield id_, to_text(payload)
+                    yield id_, payload_text(payload)
     except pa.ArrowException as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInput("export", "a Parquet file", f"must be whole: {first}") from None

@@ -14,9 +14,9 @@ from fairgauge import __version__
 from fairgauge.collector.app import Guard, make_app
 from fairgauge.collector.clock import SteadyClock
 from fairgauge.collector.config import Config
-from fairgauge.collector.keeping.keys import refuse_other_keys
 from fairgauge.collector.record import other_store, read_record, refuse_other_record
 from fairgauge.collector.service import Collector
+from fairgauge.collector.signatures import refuse_other_keys
 from fairgauge.collector.stores import open_store
 from fairgauge.errors import StoreError
 from fairgauge.server.hosting import Server, address, listen, make_settings

@@ -15,7 +15,6 @@ from fairgauge.collector.blind_admission import Gate
 from fairgauge.collector.config import Config
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.intake import Intake
-from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.load_limits import Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.notes import named_site, taken_notes
@@ -26,7 +25,7 @@ from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
 from fairgauge.collector.sealing import seal_of
 from fairgauge.collector.sessions import Sessions
-from fairgauge.collector.signing import Signer
+from fairgauge.collector.signatures import Signer, remember_keys
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate

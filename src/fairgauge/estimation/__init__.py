@@ -3,9 +3,10 @@
 >>> from decimal import Decimal
 >>> from fairgauge import Attribute, Metric, Population, Question, Study, estimate
 >>> from fairgauge.designs import make_channel
->>> from fairgauge.targets.target import Goal
+>>> from fairgauge.targets import Scores, Target
 >>> from fairgauge.simulation import Cell, simulate
->>> name, channel = make_channel(Goal((0.5, 0.5), shares_known=False), Decimal(1), design="randomized-response")
+>>> scores = Scores(Target((0.5, 0.5), shares_known=False))
+>>> name, channel = make_channel(scores, Decimal(1), design="randomized-response")
 >>> recall, sex = Metric("recall", "0", "1"), Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 >>> study = Study("Recall by sex", (Question(recall, sex, "gap", name, "1", channel),))
 >>> cells = (Cell("female", Decimal("0.78"), 500_000), Cell("male", Decimal("0.82"), 500_000))

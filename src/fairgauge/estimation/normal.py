@@ -17,8 +17,8 @@ from fairgauge.estimation.gap_tests import NormalGapTest
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.one_score import OneScoreReader
 from fairgauge.estimation.values import Interval
+from fairgauge.targets.decoder import least_variances
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import least_variances
 
 _FAR = 1e3  # a ratio of which the answers only say that it is somewhere within this is not estimated
 

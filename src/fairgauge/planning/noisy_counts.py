@@ -29,7 +29,7 @@ from fairgauge.study.numbers import Number, as_count, as_number, plain
 from fairgauge.study.question import COUNTED
 from fairgauge.targets.assumed_values import USUAL_SPREAD, Reckoning
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # A metric's values are counted on so many levels; rounding to them is at random.
 LEVELS = 9
@@ -191,8 +191,10 @@ def ask_counts(
     if own is not None:
         if positives is not None:
             raise InvalidInput("positives", positives, "must be given where the outcome is confusion")
-        goal = Goal.of(Question(own, attribute, expect=expect, spread=spread))
-        return replace(asked, people=replace(people, values=Reckoning(goal.expect or 0.0, goal.spread)))
+        scores = Scores.of(Question(own, attribute, expect=expect, spread=spread))
+        return replace(
+            asked, people=replace(people, values=Reckoning(scores.values.expect or 0.0, scores.values.spread))
+        )
     if spread is not None:
         raise InvalidInput("spread", spread, "must be given where the outcome is levels")
     right = people.right if expect is None else as_number("expect", expect)

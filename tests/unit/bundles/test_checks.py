@@ -14,7 +14,7 @@ from pyarrow import parquet
 from fairgauge.bundles import gather, verify
 from fairgauge.bundles.outcomes import Signatures, Verification
 from fairgauge.collector.seal import PURPOSE, read_sealed
-from fairgauge.collector.signing import Signer
+from fairgauge.collector.signatures import Signer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.reports.document import render_report

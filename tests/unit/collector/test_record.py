@@ -21,10 +21,9 @@ from fairgauge.bundles import Signatures, gather, verify
 from fairgauge.bundles.files import Piece
 from fairgauge.cli import make_app
 from fairgauge.collector import record as records
-from fairgauge.collector.keeping import addresses
 from fairgauge.collector.record import FILE, Record, read_record, refuse_other_record
-from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.signatures import Signer
+from fairgauge.collector.stores import backup, open_store
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.postgres import PostgresStore
 from fairgauge.collector.stores.sqlite import SqliteStore
@@ -89,12 +88,12 @@ def test_an_old_copy_opens_no_sealed_study_and_seals_none_again(kind: str, tmp_p
         async with open_desk(address, tmp_path) as desk:
             await desk.publish(STUDY)
             await send(desk, STUDY, range(1, 31))
-            await addresses.back_up(address, copy)
+            await backup.back_up(address, copy)
             await send(desk, STUDY, range(31, 41))
             assert (await close(desk, STUDY)).status_code == 200
-        restored = await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        restored = await backup.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         assert restored.over == (STUDY.digest,)
-        told = (await addresses.check(again, secrets=tmp_path / "secrets")).faults
+        told = (await backup.check(again, secrets=tmp_path / "secrets")).faults
         assert len(told) == 1
         assert "older than its record" in told[0]
         async with open_desk(again, tmp_path) as desk:
@@ -116,14 +115,14 @@ def test_an_old_copy_with_all_answers_gives_the_same_seal_once_more(kind: str, t
         async with open_desk(address, tmp_path, bucket_seconds=1) as desk:
             await desk.publish(STUDY)
             await send(desk, STUDY, range(1, 31))
-            await addresses.back_up(address, copy)
+            await backup.back_up(address, copy)
             await close(desk, STUDY)
             first = await seal_of(desk, STUDY)
-        await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        await backup.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path, clock=lambda: 4e9) as desk:
             await desk.collector.close_what_is_due()
             assert await seal_of(desk, STUDY) == first
-        assert (await addresses.check(again, secrets=tmp_path / "secrets")).faults == ()
+        assert (await backup.check(again, secrets=tmp_path / "secrets")).faults == ()
 
     asyncio.run(play())
     assert did(tmp_path).count("sealed") == 1
@@ -137,11 +136,11 @@ def test_a_batch_is_not_released_again_with_one_answer_more_or_less(kind: str, t
         async with open_desk(address, tmp_path) as desk:
             await desk.publish(CROWD)
             await send(desk, CROWD, range(1, 2 * SIZE))
-            await addresses.back_up(address, copy)
+            await backup.back_up(address, copy)
             await send(desk, CROWD, range(2 * SIZE, 4 * SIZE))
             seen = await desk.tally(CROWD)
             assert sum(seen) == 2 * SHOWN
-        await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        await backup.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path) as desk:
             refused = await desk.answer(CROWD, bytes(15) + b"x", 0)
             assert refused.status_code == 410
@@ -380,7 +379,7 @@ def test_an_old_record_learns_from_the_store_what_was_let_go(kind: str, tmp_path
             await desk.publish(CROWD)
             await send(desk, STUDY, range(1, 31))
             await send(desk, CROWD, range(1, 20))
-            await addresses.back_up(address, copy)
+            await backup.back_up(address, copy)
             old = path.read_bytes()
             await send(desk, STUDY, range(31, 41))
             await send(desk, CROWD, range(20, 30))
@@ -396,7 +395,7 @@ def test_an_old_record_learns_from_the_store_what_was_let_go(kind: str, tmp_path
             assert list(other.batches[CROWD.digest]) == [0]
             await records.learn(desk.collector.store, other, desk.collector.bucket())
             assert list(other.batches[CROWD.digest]) == [0, 1]
-        await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        await backup.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path) as desk:
             assert (await desk.answer(STUDY, bytes(15) + b"x", 0)).status_code == 410
             assert (await close(desk, STUDY)).status_code == 409
@@ -459,10 +458,10 @@ def test_a_copy_is_restored_without_its_record_only_where_that_is_said(kind: str
         async with open_desk(address, tmp_path) as desk:
             await desk.publish(STUDY)
             await send(desk, STUDY, range(1, 31))
-        await addresses.back_up(address, copy)
+        await backup.back_up(address, copy)
         with pytest.raises(StoreError, match="--without-record"):
-            await addresses.restore(copy, again, EVENT, secrets=new)
-        restored = await addresses.restore(copy, again, EVENT, secrets=new, without_record=True)
+            await backup.restore(copy, again, EVENT, secrets=new)
+        restored = await backup.restore(copy, again, EVENT, secrets=new, without_record=True)
         assert restored.answers == 30
         (tmp_path / "secrets" / FILE).write_bytes((new / FILE).read_bytes())
         async with open_desk(again, tmp_path) as desk:

@@ -22,7 +22,7 @@ from fairgauge.canonical import encode
 from fairgauge.collector.app import make_app
 from fairgauge.collector.openapi import openapi
 from fairgauge.collector.routes import studies
-from fairgauge.collector.signing import signature_is_good
+from fairgauge.collector.signatures import signature_is_good
 from fairgauge.server.problems import KINDS, URN
 from fairgauge.server.slow_clients import GONE
 from fairgauge.server.tokens import revoke_token

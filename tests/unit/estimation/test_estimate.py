@@ -17,7 +17,9 @@ from fairgauge.estimation.reader import counts_of
 from fairgauge.estimation.readers import READERS
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.surveys import attribute, coin_question, designed, expected_tally, people, study, tells_all
 
@@ -145,7 +147,7 @@ def test_where_nobody_answers_the_question_that_is_said_and_nothing_raised():
 
 
 def test_a_study_of_the_gap_tells_no_means_and_says_so():
-    asked = study(designed(Goal((0.5, 0.5)), "1"))
+    asked = study(designed(Scores(Target((0.5, 0.5))), "1"))
     tally = expected_tally(asked, people(("female", "0.8", 5000), ("male", "0.6", 5000)))
     found = estimate(asked, tally)["recall"]
     assert found.gap("female", "male").estimate == pytest.approx(0.2, abs=0.01)
@@ -304,7 +306,7 @@ def test_without_a_tolerance_there_is_no_p_value():
 
 
 def test_forged_counts_are_said_to_be():
-    asked = study(designed(Goal((0.5, 0.5)), "1"))
+    asked = study(designed(Scores(Target((0.5, 0.5))), "1"))
     counts = [0] * asked.symbols
     counts[0] = 10_000
     found = estimate(asked, Tally(asked.digest, tuple(counts))).questions[0]
@@ -325,7 +327,7 @@ def test_forged_counts_are_said_to_be():
 @pytest.mark.parametrize(("women", "told"), [(500_000, True), (530_000, False)])
 def test_means_that_contradict_the_gap_are_not_told_and_that_is_said(women: int, told: bool):
     """A centred score hardly feels that more women answered than is stated; the means do, and differ by more."""
-    expected = designed(Goal((0.5, 0.5), expect=0.8), "4")
+    expected = designed(Scores(Target((0.5, 0.5)), AssumedValues(expect=0.8)), "4")
     asked = study(replace(expected, expect="0.9"))
     tally = expected_tally(asked, people(("female", "0.9", women), ("male", "0.9", 10**6 - women)))
     found = estimate(asked, tally).questions[0]

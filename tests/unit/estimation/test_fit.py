@@ -9,12 +9,15 @@ import pytest
 from fairgauge.estimation import fit
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.fit import LEAST, SUSPICIOUS, fit_p_value
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import coin_question, designed, tells_all
 
-GAP = estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder
-MEANS = estimands_of(designed(Goal((0.5, 0.5), shares_known=False, target="means"), "2", design="uncentred")).decoder
+GAP = estimands_of(designed(Scores(Target((0.5, 0.5))), "1", design="uncentred")).decoder
+MEANS = estimands_of(
+    designed(Scores(Target((0.5, 0.5), shares_known=False, kind="means")), "2", design="uncentred")
+).decoder
 ALL = estimands_of(tells_all("0.3", "0.7")).decoder
 COIN = estimands_of(coin_question()).decoder
 DECODERS = pytest.mark.parametrize("decoder", [GAP, MEANS, ALL], ids=["gap", "means", "all"])

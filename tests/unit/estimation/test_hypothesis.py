@@ -5,17 +5,18 @@ import pytest
 
 from fairgauge.estimation.hypothesis import Hypothesis, extent
 from fairgauge.estimation.laws import Laws
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import designed
 from tests.unit.estimation.test_laws import solved
 
-GOAL = Goal((0.3, 0.7))
-DECODER = GOAL.decoder(designed(GOAL, "2", design="uncentred").channel)
-LAWS = Laws(DECODER, GOAL.share_vector)
+SCORES = Scores(Target((0.3, 0.7)))
+DECODER = SCORES.decoder(designed(SCORES, "2", design="uncentred").channel)
+LAWS = Laws(DECODER, SCORES.target.share_vector)
 
 
 def score() -> np.ndarray:
-    found = DECODER.score(GOAL.gap_functional(DECODER.inputs, (0, 1)))
+    found = DECODER.score(SCORES.target.gap_functional(DECODER.inputs, (0, 1)))
     assert found is not None
     return found
 
@@ -37,9 +38,9 @@ def test_moments_in_cells_bound_those_of_every_population():
     rng, seen = np.random.default_rng(6), 0
     half = len(DECODER.inputs.levels)
     for _ in range(4000):
-        q = np.concatenate([share * rng.dirichlet(np.full(half, 0.2)) for share in GOAL.shares])
+        q = np.concatenate([share * rng.dirichlet(np.full(half, 0.2)) for share in SCORES.target.shares])
         # Move it along a direction between two populations until the score averages to zero.
-        other = np.concatenate([share * rng.dirichlet(np.full(half, 0.2)) for share in GOAL.shares])
+        other = np.concatenate([share * rng.dirichlet(np.full(half, 0.2)) for share in SCORES.target.shares])
         a, b = q @ asked.mean, other @ asked.mean
         if a * b >= 0:
             continue

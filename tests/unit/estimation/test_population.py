@@ -18,9 +18,10 @@ from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.laws import Laws
 from fairgauge.estimation.population import PopulationTest
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import coin_channel, designed
 
 HALF = np.array([0.5, 0.5])
@@ -81,10 +82,10 @@ def law_of(decoder: Decoder, values: str) -> Vector:
 def test_widths_are_within_five_percent_of_the_reference(
     epsilon: str, values: str, clients: int, alpha: float, reference: float
 ):
-    goal = Goal((0.5, 0.5))
-    question = designed(goal, epsilon, design="uncentred")
-    decoder = goal.decoder(question.channel)
-    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    scores = Scores(Target((0.5, 0.5)))
+    question = designed(scores, epsilon, design="uncentred")
+    decoder = scores.decoder(question.channel)
+    score = decoder.score(scores.target.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     law = law_of(decoder, values)
     test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), clients * law, alpha)
@@ -144,9 +145,9 @@ def test_a_rough_bound_never_rejects_what_is_near():
 def test_the_parts_of_alpha_are_no_more_than_alpha():
     """The union bound is the proof: the variance's two bounds and the average, and the normal law beside bets."""
     assert math.fsum([population._UPPER, population._LOWER, population._MEAN]) <= 1 + 1e-12
-    goal = Goal((0.5, 0.5))
-    decoder = goal.decoder(designed(goal, "4", design="uncentred").channel)
-    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    scores = Scores(Target((0.5, 0.5)))
+    decoder = scores.decoder(designed(scores, "4", design="uncentred").channel)
+    score = decoder.score(scores.target.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     found = set()
     for answers in (6, 20, 40, 60, 80, 120, 300):
@@ -158,9 +159,9 @@ def test_the_parts_of_alpha_are_no_more_than_alpha():
 
 
 def test_a_value_is_accepted_if_any_cell_of_the_variance_accepts_it():
-    goal = Goal((0.5, 0.5))
-    decoder = goal.decoder(designed(goal, "2", design="uncentred").channel)
-    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    scores = Scores(Target((0.5, 0.5)))
+    decoder = scores.decoder(designed(scores, "2", design="uncentred").channel)
+    score = decoder.score(scores.target.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
     test = PopulationTest(Laws(decoder, HALF), score, np.ones(len(score)), 20_000 * law_of(decoder, "ends"), 0.05)
     for value in (0.03, 0.05, 0.07):

@@ -29,8 +29,10 @@ from fairgauge.estimation.normal import NormalReader
 from fairgauge.estimation.one_score import Contradicted, OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.splitting import FRACTIONS, InProportion, Thrown
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import tells_all
 from tests.unit.estimation.test_gap_score import law, score_of
@@ -41,8 +43,8 @@ DRAWS = 150
 
 @cache
 def told(epsilon: str = "2") -> Estimands:
-    goal = Goal((0.5, 0.5), shares_known=False, expect=0.8)
-    return estimands_for(goal, make_channel(goal, Decimal(epsilon), design="uncentred")[1], Asked.of(goal))
+    scores = Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=0.8))
+    return estimands_for(scores, make_channel(scores, Decimal(epsilon), design="uncentred")[1], Asked.of(scores.target))
 
 
 def drawn(answers: int, share: float, means: tuple[float, float], seed: int = 5) -> Vector:

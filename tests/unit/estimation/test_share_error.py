@@ -12,14 +12,15 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.readers import READERS
 from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.values import Interval
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 
 
 def held(error: float, runs: int = 150, *, tells: bool = False) -> int:
     """How often no gap at all is believed, of clients at recall 0.9 who split 45 to 55 and are taken for halves."""
-    question = tells_all("0.5", "0.5") if tells else designed(Goal((0.5, 0.5)), "2", design="uncentred")
+    question = tells_all("0.5", "0.5") if tells else designed(Scores(Target((0.5, 0.5))), "2", design="uncentred")
     told = replace(estimands_of(question), share_error=error)
     levels = told.decoder.inputs.levels
     at_08 = np.array([np.interp(0.8, levels, row) for row in np.eye(len(levels))])

@@ -13,7 +13,8 @@ from fairgauge.federation import NodeCounter
 from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
 from tests.sites import confusion_study, records
@@ -115,7 +116,7 @@ def many(study: Study, clients: int) -> list[Answer]:
 
 
 def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -> None:
-    study = sample_study(designed(Goal((0.5, 0.5)), "4", design="randomized-response"))
+    study = sample_study(designed(Scores(Target((0.5, 0.5))), "4", design="randomized-response"))
     counter = NodeCounter(study, confidence=0.95)
     counter.add(unknown(many(study, 4000)))
     gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gaps["female", "male"]

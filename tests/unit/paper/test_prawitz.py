@@ -15,7 +15,7 @@ from fairgauge.estimation.hypothesis import Hypothesis
 from fairgauge.estimation.laws import Laws
 from fairgauge.paper import prawitz
 from fairgauge.paper.prawitz import Moments, distances, grid_for, grid_of, modulus
-from fairgauge.targets.scores import Decoder
+from fairgauge.targets.decoder import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fairgauge.client import Answer
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
-from fairgauge.collector.stores.payloads import to_text
+from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import InvalidInput, Refused
 from fairgauge.server.refusals import BadAnswer, BadTicket, Closed, Conflict, TooEarly
 from fairgauge.study.mechanism import check_payload
@@ -44,7 +44,7 @@ def read_answer(data: bytes, entry: Entry) -> Row:
     except InvalidInput as error:
         counted = entry.numbers > 1 and error.field not in ("study", "id")  # what somebody counted is not repeated
         raise BadAnswer(error.field, "not shown" if counted else error.value, error.rule) from None
-    return entry.number, bytes.fromhex(id_), to_text(payload)
+    return entry.number, bytes.fromhex(id_), payload_text(payload)
 
 
 def check_open(collector: Collector, entry: Entry) -> None:

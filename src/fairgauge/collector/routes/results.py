@@ -12,10 +12,9 @@ from fairgauge.collector.bundle import MEDIA_TYPE, readme, zipped
 from fairgauge.collector.export import FORMATS, HeldResponse, ndjson, parquet
 from fairgauge.collector.pages.studies import report_text
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, ReportQuery
-from fairgauge.collector.seal import read_sealed
+from fairgauge.collector.seal import column_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.shapes import Arrival, Arrivals
-from fairgauge.collector.stores.payloads import column_of
 from fairgauge.errors import StoreError
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.refusals import AnswersGone, NotSealed

@@ -11,14 +11,14 @@ from hashlib import sha256
 
 from fairgauge.collector.merkle import Growing
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
-from fairgauge.collector.signing import signature_is_good
+from fairgauge.collector.signatures import signature_is_good
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import FairgaugeError, StoreDamaged
 from fairgauge.study import parse
 
-ENOUGH_SECONDS = 3600.0
-TRIES = 3  # sums of what may be negative need not lie between those before and after; seldom does one come each time
+_ENOUGH_SECONDS = 3600.0
+_TRIES = 3  # sums of what may be negative need not lie between those before and after; seldom does one come each time
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ async def check_store(store: Store, *, progress: Callable[[str], object] = str) 
     """
     faults: list[str] = []
     try:
-        pages = await store.check_pages(ENOUGH_SECONDS)
+        pages = await store.check_pages(_ENOUGH_SECONDS)
     except StoreDamaged as damage:
         return Checked(0, 0, 0, pages=False, faults=(str(damage),))
     answers = seals = 0
@@ -73,7 +73,7 @@ async def _check_study(store: Store, kept: Published) -> _Found:
         faults.append("its signature is not by its key")
     sealed, told = await _sealed(store, kept)
     faults += told
-    for _ in range(TRIES):
+    for _ in range(_TRIES):
         recounted, told = await _recounted(store, kept, sealed)
         if not told:
             break

@@ -1,7 +1,8 @@
 """Checking, copying and restoring both kinds of stores, with real databases, through the functions and the command.
 
-Covers: fairgauge.collector.keeping.addresses, fairgauge.collector.keeping.check, fairgauge.collector.keeping.keys,
-fairgauge.collector.keeping.postgres, fairgauge.collector.keeping.sqlite, fairgauge.collector.keeping.temporary.
+Covers: fairgauge.collector.stores.backup, fairgauge.collector.stores.store_check, fairgauge.collector.signatures,
+fairgauge.collector.stores.postgres_backup, fairgauge.collector.stores.sqlite_backup,
+fairgauge.collector.stores.backup_file.
 """
 
 import asyncio
@@ -24,11 +25,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.keeping import sqlite as copies
-from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.stores import file, open_store
-from fairgauge.collector.stores.base import Event, Published, Store, migration_names
+from fairgauge.collector.stores import backup, open_store, sqlite
+from fairgauge.collector.stores import sqlite_backup as copies
+from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.collector.stores.sql_store import migrations
+from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import InvalidInput, StoreAway, StoreDamaged, StoreError, StoreFull
 from fairgauge.study import Release
 from tests.collecting.desk import open_desk
@@ -83,14 +84,14 @@ def test_a_sealed_store_agrees_and_every_kind_of_damage_is_named(kind: str, tmp_
 
     async def play() -> dict[str, Checked]:
         await fill(address, tmp_path, close=True)
-        found = {"sound": await addresses.check(address)}
+        found = {"sound": await backup.check(address)}
         id_ = "x'0000000000000000000000000000ffff'" if kind == "sqlite" else r"'\x0000000000000000000000000000ffff'"
         for name, break_it, mend_it in (
             ("answer", f"INSERT INTO answers VALUES (1, {id_}, '0')", f"DELETE FROM answers WHERE id = {id_}"),
             ("tally", "UPDATE tallies SET count = count + 1 WHERE place = 1", None),
         ):
             await change(address, break_it)
-            found[name] = await addresses.check(address)
+            found[name] = await backup.check(address)
             if mend_it is not None:
                 await change(address, mend_it)
         return found
@@ -121,9 +122,9 @@ def test_a_copy_made_while_answers_come_is_whole_and_can_be_restored(kind: str, 
             sending = asyncio.create_task(send())
             while sum(await desk.tally(STUDY)) < 500:
                 await asyncio.sleep(0.05)  # a reader in a hurry is refused
-            copied = await addresses.back_up(address, copy)
+            copied = await backup.back_up(address, copy)
             await sending
-        restored = await addresses.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
+        restored = await backup.restore(copy, again, EVENT, secrets=tmp_path / "secrets")
         async with open_desk(again, tmp_path) as desk:
             counts = await desk.tally(STUDY)
             return copied, restored, counts, await desk.collector.store.events(9)
@@ -149,13 +150,13 @@ def test_nothing_is_overwritten(kind: str, tmp_path: Path, monkeypatch: pytest.M
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", noted)
-        asyncio.run(addresses.back_up(address, copy))
+        asyncio.run(backup.back_up(address, copy))
     assert synced[-2:] == [(False, False), (True, True)]
     before = copy.read_bytes()
     with pytest.raises(StoreError, match="exists"):
-        asyncio.run(addresses.back_up(address, copy))
+        asyncio.run(backup.back_up(address, copy))
     with pytest.raises(StoreError, match=r"exists|holds tables"):
-        asyncio.run(addresses.restore(copy, address, EVENT, secrets=tmp_path / "secrets"))
+        asyncio.run(backup.restore(copy, address, EVENT, secrets=tmp_path / "secrets"))
     assert copy.read_bytes() == before
 
 
@@ -163,7 +164,7 @@ def test_an_empty_file_is_not_restored(tmp_path: Path):
     (tmp_path / "copy").touch()
     place = f"sqlite:///{tmp_path / 'gauge.db'}"
     with pytest.raises(StoreError, match="is no store: it is empty, or of another program"):
-        asyncio.run(addresses.restore(tmp_path / "copy", place, EVENT, secrets=tmp_path))
+        asyncio.run(backup.restore(tmp_path / "copy", place, EVENT, secrets=tmp_path))
     assert not (tmp_path / "gauge.db").exists()
 
 
@@ -183,7 +184,7 @@ def test_what_a_killed_copy_left_is_removed_and_a_copy_is_its_owners_from_the_fi
 
     sys.addaudithook(looking)
     try:
-        asyncio.run(addresses.back_up(address, copy))
+        asyncio.run(backup.back_up(address, copy))
     finally:
         os.umask(before)
         part = tmp_path / "nothing"  # a hook cannot be taken away
@@ -198,7 +199,7 @@ def test_a_store_that_contradicts_itself_gives_no_copy(tmp_path: Path):
     asyncio.run(fill(address, tmp_path, close=False))
     asyncio.run(change(address, "UPDATE tallies SET count = count + 1 WHERE place = 1"))
     with pytest.raises(StoreDamaged, match="there is no copy"):
-        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        asyncio.run(backup.back_up(address, tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
 
 
@@ -207,12 +208,12 @@ def test_a_dump_that_lacks_answers_is_no_copy(tmp_path: Path):
     asyncio.run(fill(address, tmp_path, close=False))
     asyncio.run(change(address, "DELETE FROM answers WHERE payload = '1'"))
     with pytest.raises(StoreDamaged, match="tallies"):
-        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        asyncio.run(backup.back_up(address, tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
 
 
 def test_a_password_is_not_among_the_arguments_of_a_program(tmp_path: Path):
-    from fairgauge.collector.keeping.postgres import _dsn
+    from fairgauge.collector.stores.postgres_backup import _dsn
 
     assert _dsn("postgres://me:secret@db.example:5433/gauge?sslmode=require") == [
         "--dbname=postgresql://me@db.example:5433/gauge?sslmode=require"
@@ -232,7 +233,7 @@ def test_a_damaged_page_is_found_and_serve_refuses_the_file(tmp_path: Path):
     assert done.exit_code == 1
     assert "fault" in done.output
     with pytest.raises(StoreDamaged):
-        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        asyncio.run(backup.back_up(address, tmp_path / "copy"))
     with pytest.raises(StoreDamaged, match="fairgauge store restore"):
         asyncio.run(open_store(address))
     assert path.read_bytes() == bytes(data)
@@ -252,30 +253,29 @@ def test_a_change_that_a_kill_left_half_done_is_undone_by_whoever_looks(tmp_path
         for name in ("gauge.db", "gauge.db-journal"):
             (killed / name).write_bytes((tmp_path / name).read_bytes())
     assert b"half done" in (killed / "gauge.db").read_bytes()
-    assert asyncio.run(addresses.check(f"sqlite:///{killed / 'gauge.db'}")).faults == ()
+    assert asyncio.run(backup.check(f"sqlite:///{killed / 'gauge.db'}")).faults == ()
     assert b"half done" not in (killed / "gauge.db").read_bytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_upgrade_is_told_before_it_is_done(kind: str, tmp_path: Path):
     address = new_store(kind, tmp_path)
-    names = migration_names("sqlite" if kind == "sqlite" else "postgres")
+    names = [*migrations("sqlite" if kind == "sqlite" else "postgres")]
     told = run("store", "migrate", "--store", address, "--dry-run")
     assert told.split() == [word for name in names for word in ("would", "run", name)]
-    assert asyncio.run(addresses.upgrade_steps(address)) == names
+    assert asyncio.run(backup.upgrade_steps(address)) == names
     assert run("store", "migrate", "--store", address).split() == [word for name in names for word in ("ran", name)]
     assert "nothing to do" in run("store", "migrate", "--store", address)
 
 
 KILLED = """
 import os, sqlite3, sys
-from fairgauge.collector.stores import file
-steps = file.migrations("sqlite")
-steps[0] += "; SELECT die()"
-file.migrations = lambda kind: steps
+from fairgauge.collector.stores import sqlite
+steps = {name: sql + "; SELECT die()" for name, sql in sqlite.migrations("sqlite").items()}
+sqlite.migrations = lambda kind: steps
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.create_function("die", 0, lambda: os._exit(9))
-file.migrate(connection)
+sqlite.migrate(connection)
 """
 
 
@@ -287,15 +287,14 @@ def test_a_kill_while_a_store_is_made_leaves_it_empty(tmp_path: Path):
         assert connection.execute("PRAGMA user_version").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
     run("store", "migrate", "--store", f"sqlite:///{path}")
-    assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
+    assert asyncio.run(backup.check(f"sqlite:///{path}")).faults == ()
 
 
 FROZEN = """
 import asyncio, sys
-from fairgauge.collector.stores import postgres, postgres_schema
-steps = postgres_schema.migrations("postgres")
-steps[0] += "; SELECT pg_sleep(60)"
-postgres_schema.migrations = lambda kind: steps
+from fairgauge.collector.stores import postgres
+steps = {name: sql + "; SELECT pg_sleep(60)" for name, sql in postgres.migrations("postgres").items()}
+postgres.migrations = lambda kind: steps
 asyncio.run(postgres.PostgresStore.open(sys.argv[1]))
 """
 
@@ -322,9 +321,9 @@ def test_a_kill_while_a_database_is_made_leaves_it_empty():
             time.sleep(0.02)
         process.kill()
     asyncio.run(noticed())
-    assert asyncio.run(addresses.upgrade_steps(address)) == migration_names("postgres")
-    asyncio.run(addresses.migrate(address))
-    assert asyncio.run(addresses.check(address)).faults == ()
+    assert asyncio.run(backup.upgrade_steps(address)) == [*migrations("postgres")]
+    asyncio.run(backup.migrate(address))
+    assert asyncio.run(backup.check(address)).faults == ()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -335,7 +334,7 @@ def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp
         run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "answers")
     asyncio.run(fill(address, tmp_path, close=True))
     run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "answers")
-    found = asyncio.run(addresses.check(address))
+    found = asyncio.run(backup.check(address))
     assert (found.answers, found.seals, found.faults) == (0, 1, ())
 
     async def look() -> tuple[int, bytes | None, list[tuple[bytes, str]]]:
@@ -351,7 +350,7 @@ def test_answers_of_a_sealed_study_can_go_and_tally_and_seal_stay(kind: str, tmp
     assert (total, left) == (300, [])
     assert seal is not None
     run("store", "forget", "--store", address, "--study", STUDY.digest, "--what", "study")
-    assert asyncio.run(addresses.check(address)).studies == 0
+    assert asyncio.run(backup.check(address)).studies == 0
     log = json.loads(run("store", "log", "--store", address, "--json"))["events"]
     assert [(line["did"], line["about"]) for line in log if line["who"] == "command line"] == [
         ("removed study", STUDY.digest),
@@ -424,7 +423,7 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     address = new_database(postgres())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(StoreError, match="pg_dump is not installed"):
-        asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+        asyncio.run(backup.back_up(address, tmp_path / "copy"))
 
 
 def test_a_clean_stop_leaves_one_whole_file(tmp_path: Path):
@@ -433,7 +432,7 @@ def test_a_clean_stop_leaves_one_whole_file(tmp_path: Path):
     assert not (tmp_path / "gauge.db-wal").exists()
     moved = tmp_path / "elsewhere.db"
     moved.write_bytes((tmp_path / "gauge.db").read_bytes())
-    assert asyncio.run(addresses.check(f"sqlite:///{moved}")).answers == 300
+    assert asyncio.run(backup.check(f"sqlite:///{moved}")).answers == 300
 
 
 def test_files_beside_the_database_are_for_their_owner_only(tmp_path: Path):
@@ -492,8 +491,8 @@ def test_a_copy_goes_on_with_the_batches_that_waited(kind: str, tmp_path: Path):
         before = await seen(store, rows[:37])
         assert [sum(counts.values()) for counts in before] == [28, 45], "two batches with four draws each"
         await store.close()
-        assert (await addresses.back_up(address, tmp_path / "copy")).faults == ()
-        assert (await addresses.restore(tmp_path / "copy", other, EVENT, secrets=tmp_path)).answers == 37
+        assert (await backup.back_up(address, tmp_path / "copy")).faults == ()
+        assert (await backup.restore(tmp_path / "copy", other, EVENT, secrets=tmp_path)).answers == 37
         copy = await open_store(other)
         assert await seen(copy, rows[:37]) == before
         after = await seen(copy, rows)
@@ -522,11 +521,11 @@ def test_a_full_disk_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (sqlite3.SQLITE_CORRUPT, "SQLITE_CORRUPT", StoreDamaged),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(file, "read_only", refuses(code, name))
+            patch.setattr(sqlite, "read_only", refuses(code, name))
             with pytest.raises(found):
-                file.check_pages(path, 1.0)
+                sqlite.check_pages(path, 1.0)
             patch.setattr(copies, "read_only", refuses(code, name))
             with pytest.raises(StoreError) as told:
-                asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+                asyncio.run(backup.back_up(address, tmp_path / "copy"))
         assert isinstance(told.value, StoreDamaged) is (found is StoreDamaged)
         assert ("the disk is full" in str(told.value)) is (found is StoreFull)

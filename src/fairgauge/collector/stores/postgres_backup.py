@@ -14,12 +14,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from fairgauge.collector.keeping.check import Checked
-from fairgauge.collector.keeping.temporary import unfinished
 from fairgauge.collector.record import KEY
-from fairgauge.collector.stores.payloads import from_text
+from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
+from fairgauge.collector.stores.released_sums import payload_of
+from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import StoreDamaged, StoreError
-from fairgauge.server.secrets_folder import sync
 from fairgauge.study.mechanism import added
 
 _COUNTS = """
@@ -37,22 +36,23 @@ async def back_up(address: str, target: Path) -> Checked:
         StoreDamaged: If the dump does not hold what the database held; it is removed.
     """
     _program("pg_dump")
-    if target.exists():
-        raise StoreError(f"{target} exists: move it away first, nothing is overwritten")
+    refuse_existing(target)
+    connection = await _connected(address)
     try:
-        connection = await asyncpg.connect(address)
-    except (OSError, asyncpg.PostgresError, ValueError) as error:
-        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
-    try:
-        with unfinished(target) as temporary:
-            return await _dumped(connection, address, temporary, target)
-    except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error.strerror}") from None
+        with whole_copy(target) as copy:
+            return await _dumped(connection, address, copy)
     finally:
         await connection.close()
 
 
-async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path, target: Path) -> Checked:
+async def _connected(address: str) -> asyncpg.Connection:
+    try:
+        return await asyncpg.connect(address)
+    except (OSError, asyncpg.PostgresError, ValueError) as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+
+
+async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path) -> Checked:
     dump, tool = _program("pg_dump"), _program("pg_restore")
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
@@ -76,9 +76,6 @@ async def _dumped(connection: asyncpg.Connection, address: str, temporary: Path,
     alike = all(found.sums[key] == count for key, count in wanted.items() if key[0] not in crowds)
     if lost or not alike or found.tallies != Counter(expected):
         raise StoreDamaged("the dump does not hold what the database's tallies say, so there is no copy")
-    sync(temporary)
-    os.link(temporary, target)
-    sync(target.parent)
     return Checked(found.studies, found.answers, int(seals), pages=False, faults=())
 
 
@@ -91,10 +88,7 @@ async def restore(source: Path, address: str) -> None:
     tool = _program("pg_restore")
     if not source.is_file():
         raise StoreError(f"{source} is not there")
-    try:
-        connection = await asyncpg.connect(address)
-    except (OSError, asyncpg.PostgresError, ValueError) as error:
-        raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
+    connection = await _connected(address)
     try:
         used = await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
     finally:
@@ -146,7 +140,7 @@ async def _counted(tool: str, dump: Path, *more: str) -> _Rows:
             rows.tallies[study, place] += count
         elif table.startswith("answers"):
             fields = line.split(b"\t")
-            study, payload = int(fields[columns["study"]]), from_text(fields[columns["payload"]].decode())
+            study, payload = int(fields[columns["study"]]), payload_of(fields[columns["payload"]].decode())
             rows.answers += 1
             for place, amount in added(payload):
                 rows.sums[study, place] += amount

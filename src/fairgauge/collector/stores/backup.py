@@ -1,20 +1,18 @@
-"""The same for every kind of store, by its address: check, back up, restore, upgrade."""
+"""What keeps an operator's data safe, for every kind of store by its address: check, back up, restore, upgrade."""
 
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from fairgauge.collector.keeping import postgres, sqlite
-from fairgauge.collector.keeping.check import Checked, check_store
 from fairgauge.collector.record import FILE, Record, disagreements, join, read_record
-from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Event, Store, migration_names
-from fairgauge.collector.stores.file import read_only, schema_version, tidy
-from fairgauge.collector.stores.postgres import PostgresStore
-from fairgauge.collector.stores.postgres_schema import version_at
-from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.signatures import Signer
+from fairgauge.collector.stores import open_store, postgres_backup, sqlite_backup
+from fairgauge.collector.stores.base import Event, Store
+from fairgauge.collector.stores.postgres import PostgresStore, version_at
+from fairgauge.collector.stores.sql_store import migrations
+from fairgauge.collector.stores.sqlite import SqliteStore, read_only, schema_version, tidy
+from fairgauge.collector.stores.store_check import Checked, check_store
 from fairgauge.errors import InvalidInput, StoreError
 
 _FILE = "sqlite:///"
@@ -54,8 +52,8 @@ async def back_up(address: str, target: Path, *, progress: Callable[[str], objec
     """Copy a store as it is at one moment, and check the copy."""
     path = _path(address)
     if path is None:
-        return await postgres.back_up(address, target)
-    return await sqlite.back_up(path, target, progress=progress)
+        return await postgres_backup.back_up(address, target)
+    return await sqlite_backup.back_up(path, target, progress=progress)
 
 
 async def restore(  # noqa: PLR0913 - what, where, and by which record
@@ -73,7 +71,7 @@ async def restore(  # noqa: PLR0913 - what, where, and by which record
         StoreError: If the record that the copy belongs to is not among the secrets, unless it is said to be lost.
     """
     path, checked = _path(address), None
-    known = await (postgres.records_in(source) if path is None else sqlite.records_in(source))
+    known = await (postgres_backup.records_in(source) if path is None else sqlite_backup.records_in(source))
     lost = bool(known) and not read_record(secrets).of(known)
     if lost and not without_record:
         raise StoreError(
@@ -81,10 +79,10 @@ async def restore(  # noqa: PLR0913 - what, where, and by which record
             "it was made: give --secrets. If it is lost: --without-record, and every later seal says so"
         )
     if path is None:
-        await postgres.restore(source, address)
+        await postgres_backup.restore(source, address)
     else:
-        checked = await sqlite.restore(source, path, progress=progress)
-    store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
+        checked = await sqlite_backup.restore(source, path, progress=progress)
+    store = await _open(address)
     over: list[str] = []
     try:
         if known:
@@ -100,20 +98,23 @@ async def upgrade_steps(address: str) -> list[str]:
     """Return the names of the migrations that a collector would run at its next start."""
     path = _path(address)
     if path is None:
-        return migration_names("postgres")[await version_at(address) :]
-    if not path.exists():
-        return migration_names("sqlite")
-    with closing(read_only(path)) as connection:
-        found = schema_version(connection)
-    tidy(path)
-    return migration_names("sqlite")[found:]
+        return [*migrations("postgres")][await version_at(address) :]
+    found = 0
+    if path.exists():
+        with closing(read_only(path)) as connection:
+            found = schema_version(connection)
+        tidy(path)
+    return [*migrations("sqlite")][found:]
 
 
 async def migrate(address: str) -> None:
     """Run them."""
+    await (await _open(address)).close()
+
+
+async def _open(address: str) -> Store:
     path = _path(address)
-    store: Store = await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
-    await store.close()
+    return await (PostgresStore.open(address) if path is None else SqliteStore.open(path))
 
 
 def _path(address: str) -> Path | None:

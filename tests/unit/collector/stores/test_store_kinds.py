@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.stores import open_store, register, registry
+from fairgauge.collector.stores import open_store, register, store_kinds
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import InvalidInput
 from tests.collecting.desk import open_desk
@@ -19,7 +19,7 @@ STUDY = sample_study()
 @pytest.fixture
 def schemes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test add kinds of stores that are gone after it."""
-    monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))
+    monkeypatch.setattr(store_kinds, "_FACTORIES", dict(store_kinds._FACTORIES))
 
 
 class ShelfStore(SqliteStore):

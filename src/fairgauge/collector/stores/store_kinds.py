@@ -17,8 +17,8 @@ from pathlib import Path
 from fairgauge.collector.stores.base import Store
 from fairgauge.errors import InvalidInput, MissingExtra
 
-GROUP = "fairgauge.stores"
-Factory = Callable[[str], Awaitable[Store]]
+_GROUP = "fairgauge.stores"
+_Factory = Callable[[str], Awaitable[Store]]
 
 
 async def _open_sqlite(address: str) -> Store:
@@ -40,14 +40,14 @@ async def _open_postgres(address: str) -> Store:
     return await PostgresStore.open(address)
 
 
-_FACTORIES: dict[str, Factory] = {
+_FACTORIES: dict[str, _Factory] = {
     "sqlite": _open_sqlite,
     "postgresql": _open_postgres,
     "postgres": _open_postgres,
 }
 
 
-def register(scheme: str, factory: Factory) -> None:
+def register(scheme: str, factory: _Factory) -> None:
     """Add a kind of store, named by the scheme of its addresses.
 
     Raises:
@@ -73,8 +73,8 @@ async def open_store(address: str) -> Store:
     return await factory(address)
 
 
-def _installed(scheme: str) -> Factory | None:
-    for found in entry_points(group=GROUP, name=scheme):
-        factory: Factory = found.load()
+def _installed(scheme: str) -> _Factory | None:
+    for found in entry_points(group=_GROUP, name=scheme):
+        factory: _Factory = found.load()
         return factory
     return None

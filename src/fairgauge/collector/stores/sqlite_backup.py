@@ -1,24 +1,21 @@
 """Copies of a SQLite store: made while a collector writes, checked before they get their name."""
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from fairgauge.collector.keeping.check import Checked, check_store
-from fairgauge.collector.keeping.temporary import unfinished
 from fairgauge.collector.record import KEY
-from fairgauge.collector.stores.file import APPLICATION_ID, Lock, failed, read_only, tidy
-from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
+from fairgauge.collector.stores.sqlite import APPLICATION_ID, Lock, SqliteStore, failed, read_only, tidy
+from fairgauge.collector.stores.store_check import Checked, check_store
 from fairgauge.errors import StoreDamaged, StoreError
-from fairgauge.server.secrets_folder import sync
 
 
 async def back_up(source: Path, target: Path, *, progress: Callable[[str], object] = str) -> Checked:
     """Write a copy of a store as it is at one moment, also while a collector writes it.
 
-    Guarantee: a file of the target's name is complete, durable and was checked; a crash leaves none of that name.
+    Guarantee: a file of the target's name is complete, durable and was checked.
 
     Raises:
         StoreError: If there is nothing to copy, or the target exists.
@@ -26,7 +23,6 @@ async def back_up(source: Path, target: Path, *, progress: Callable[[str], objec
     """
     if not source.is_file():
         raise StoreError(f"{source} is not there")
-    _refuse_existing(target)
     return await _copy(source, target, progress)
 
 
@@ -42,7 +38,7 @@ async def restore(source: Path, target: Path, *, progress: Callable[[str], objec
     held = Lock(target, make=False)
     try:
         for beside in (target, target.with_name(f"{target.name}-wal"), target.with_name(f"{target.name}-shm")):
-            _refuse_existing(beside)
+            refuse_existing(beside)
         return await _copy(source, target, progress)
     finally:
         held.release()
@@ -59,24 +55,13 @@ async def records_in(source: Path) -> set[str]:
         return set()
 
 
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise StoreError(f"{path} exists: move it away first, nothing is overwritten")
-
-
 async def _copy(source: Path, target: Path, progress: Callable[[str], object]) -> Checked:
-    try:
-        with unfinished(target) as temporary:
-            _copy_file(source, temporary)
-            checked = await _check_copy(temporary, progress)
-            if checked.faults:
-                raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
-            sync(temporary)
-            os.link(temporary, target)  # unlike a rename, this never replaces a file that appeared meanwhile
-            sync(target.parent)
-            return checked
-    except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error.strerror}") from None
+    with whole_copy(target) as copy:
+        _copy_file(source, copy)
+        checked = await _check_copy(copy, progress)
+        if checked.faults:
+            raise StoreDamaged(f"{source} does not agree with itself, so there is no copy: {checked.faults[0]}")
+    return checked
 
 
 async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:

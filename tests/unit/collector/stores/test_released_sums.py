@@ -1,7 +1,6 @@
 """Batches on both stores: never split, never mixed, never below their size, through restarts and races.
 
-Covers: fairgauge.collector.stores.sqlite_changes, fairgauge.collector.stores.postgres_batches,
-fairgauge.collector.stores.postgres_schema.
+Covers: fairgauge.collector.stores.sql_store, fairgauge.collector.stores.postgres.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ import pytest
 
 from fairgauge.collector.stores import open_store
 from fairgauge.collector.stores.base import FRESH, Published, Row, Store
-from fairgauge.collector.stores.batches import closed_batches, may_leave, placed
+from fairgauge.collector.stores.released_sums import closed_batches, may_leave, placed
 from fairgauge.study import Release
 from tests.collecting.servers import new_database, new_store
 from tests.samples import sample_study

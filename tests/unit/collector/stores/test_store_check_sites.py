@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.keeping import addresses
+from fairgauge.collector.stores import backup
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
-from tests.unit.collector.keeping.test_keeping import programs
+from tests.unit.collector.stores.test_backup import programs
 
 __all__ = ["programs"]  # a fixture
 
@@ -45,7 +45,7 @@ async def filled(address: str, folder: Path) -> None:
 def test_a_copy_holds_every_site(kind: str, tmp_path: Path):
     address = new_store(kind, tmp_path)
     asyncio.run(filled(address, tmp_path))
-    copied = asyncio.run(addresses.back_up(address, tmp_path / "copy"))
+    copied = asyncio.run(backup.back_up(address, tmp_path / "copy"))
     assert (copied.studies, copied.answers, copied.seals, copied.faults) == (1, 3, 1, ())
 
 
@@ -60,7 +60,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_a_change_is_found(sound: bytes, tmp_path: Path, what: str):
     path = tmp_path / "gauge.db"
     path.write_bytes(sound)
-    assert asyncio.run(addresses.check(f"sqlite:///{path}")).faults == ()
+    assert asyncio.run(backup.check(f"sqlite:///{path}")).faults == ()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         assert connection.execute(CHANGES[what]).rowcount > 0
-    assert len(asyncio.run(addresses.check(f"sqlite:///{path}")).faults) > 0
+    assert len(asyncio.run(backup.check(f"sqlite:///{path}")).faults) > 0
