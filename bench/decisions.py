@@ -47,7 +47,7 @@ from fairgauge.targets.target import Target
 
 SEED = 20261118
 ALPHA = 0.1
-DRAWS, TWIN_DRAWS = 2000, 500
+DRAWS, TWIN_DRAWS = 2000, 1000
 # What all cells together may fail by chance, once in so many versions of the code.
 FALSE_POSITIVE_RATE = 1e-3
 # The normal interval promises to be close to its confidence.

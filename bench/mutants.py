@@ -274,10 +274,14 @@ def whole_room(module: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said."""
+    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said.
+
+    ``test`` is that test as pytest names it, where there is one.
+    """
 
     outcome: Literal["passed", "failed", "unclear"]
     how: str
+    test: str = ""
 
 
 class Copy:
@@ -311,8 +315,8 @@ class Copy:
         if status == 0 and "passed" in last:
             return Verdict("passed", last)
         if status in (1, 2):  # a test failed, or could not be loaded
-            found = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+\.py(?:::\w+)*)", self.output, re.MULTILINE)
-            return Verdict("failed", found[1] if found else last)
+            found = re.search(r"^(?:FAILED|ERROR) (\S*?([^/\s]+\.py(?:::\w+)*))", self.output, re.MULTILINE)
+            return Verdict("failed", found[2], found[1]) if found else Verdict("failed", last)
         return Verdict("unclear", f"pytest ended with {status}: {last}")
 
     def _test(self, tests: Sequence[str]) -> None:
@@ -366,14 +370,21 @@ class Copy:
             file.write_bytes(before)
 
 
-def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int) -> None:
-    """Try so many mutants over some rooms, and print those that survive and the score of each room."""
+def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int, near: bool) -> None:
+    """Try so many mutants over some rooms, and print what became of each and the score of each room.
+
+    Args:
+        rooms: The rooms, each with an equal part of the mutants.
+        count: How many mutants.
+        seed: Which ones.
+        jobs: How many at a time.
+        near: Leave it at the nearest tests, without those of the room.
+    """
     rng, start = Random(seed), time.monotonic()
     chosen = [(room, one) for room in rooms for one in drawn(room, max(1, count // len(rooms)), rng)]
-    alive = Counter[str]()
+    alive, killers = Counter[str](), set[str]()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
-        _passing(copies[0], sorted({test for room, one in chosen for test in nearest(room, one.module)}))
         free = SimpleQueue[Copy]()
         for copy in copies:
             free.put(copy)
@@ -383,7 +394,7 @@ def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int) -> None:
             try:
                 with copy.changed(one.module, one.source):
                     verdict = copy.run(nearest(room, one.module), seconds=LONGEST)
-                    if verdict.outcome == "passed":
+                    if verdict.outcome == "passed" and not near:
                         verdict = copy.run(whole_room(one.module), seconds=2 * LONGEST)
             finally:
                 free.put(copy)
@@ -394,6 +405,9 @@ def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int) -> None:
                 told = "killed by" if verdict.outcome == "failed" else "SURVIVED"
                 alive[room] += verdict.outcome != "failed"
                 print(f"{one.module}:{one.line}  {one.change}  {told} {verdict.how}", flush=True)
+                killers |= {verdict.test} - {""}
+        if killers:
+            _passing(copies[0], sorted(killers))  # what fails without any mutant has killed none
     tried = Counter(room for room, _ in chosen)
     for room, number in tried.items():
         print(f"{room}: {number - alive[room]} of {number} killed")
@@ -458,6 +472,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--named", nargs="*", metavar="TEXT", help="named mutants alone: all, or those with a text")
     parser.add_argument("--random", type=int, metavar="N", help="random mutants alone: so many over all rooms")
     parser.add_argument("--seed", type=int, help="draw the random ones as before; else they are others each time")
+    parser.add_argument("--near", action="store_true", help="random ones: the nearest tests alone, not the room's")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to try at once")
     options = parser.parse_args(arguments)
     for room in options.rooms:
@@ -474,7 +489,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left = judge_named(chosen, jobs=min(options.jobs, len(chosen)))
     if options.named is None:
         seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
-        judge(options.rooms or list(ROOMS), count=options.random or RANDOM, seed=seed, jobs=options.jobs)
+        judge(
+            options.rooms or list(ROOMS),
+            count=options.random or RANDOM,
+            seed=seed,
+            jobs=options.jobs,
+            near=options.near,
+        )
     return 1 if left else 0
 
 
