@@ -59,7 +59,7 @@ import sys
 from pathlib import Path
 from fairgauge.collector import intake
 from fairgauge.collector.config import read_config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.workers import serve
 async def submit(self, rows):
     return await self._store.add(rows, self._bucket())
 intake.Intake.submit = submit
@@ -71,7 +71,7 @@ _NOT_STORED = """
 import sys
 from pathlib import Path
 from fairgauge.collector.config import read_config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.workers import serve
 from fairgauge.collector.stores.sqlite import SqliteStore
 async def add(self, rows, bucket):
     return ["fresh"] * len(rows)

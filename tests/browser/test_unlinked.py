@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from fairgauge.collector.gateway import Gateway
-from fairgauge.issuer.blind_signing import PrivateKey, key_in, make_key, sign_blinded
 from fairgauge.languages import Voice
-from fairgauge.passes import write_key
+from fairgauge.parties.blind_signing import PrivateKey, key_in, make_key, sign_blinded
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.pass_token import write_key
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.samples import sample_study
 

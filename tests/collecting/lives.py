@@ -15,8 +15,8 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
-from fairgauge.collector.record import FILE, read_record
 from fairgauge.collector.seal import PURPOSE, read_sealed
+from fairgauge.collector.seal_record import FILE, read_record
 from fairgauge.collector.signatures import signature_is_good
 from fairgauge.collector.stores import backup
 from fairgauge.study import Study

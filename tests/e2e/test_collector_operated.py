@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.client import Patience
-from fairgauge.collector.record import Record
+from fairgauge.collector.seal_record import Record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import backup, open_store, postgres
 from fairgauge.collector.stores.base import Event

@@ -14,11 +14,11 @@ import pytest
 
 from fairgauge.client import Ledger, Patience, exchange, load, witness
 from fairgauge.client.command import main
-from fairgauge.collector.queries import Terms
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.service import Collector
-from fairgauge.issuer.blind_signing import make_key, sign_blinded
-from fairgauge.passes import write_key
+from fairgauge.parties.blind_signing import make_key, sign_blinded
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.pass_token import write_key
 from tests.parties import Parties, three_parties
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.vectors.node import needs_node, run_client

@@ -19,9 +19,8 @@ import pytest
 from fairgauge.client import Ledger, Patience, exchange
 from fairgauge.client.command import main
 from fairgauge.client.moments import shown
-from fairgauge.issuer.book import Book
-from fairgauge.issuer.issuer_server import Issuer
-from fairgauge.passes import answer_id
+from fairgauge.parties.issuer_server import Book, IssuerServer
+from fairgauge.unlinkable.pass_token import answer_id
 from tests.parties import Parties, three_parties
 
 ROOT = Path(__file__).parents[2]
@@ -278,7 +277,7 @@ def test_the_programs_say_where_they_are_and_stop_when_told(
         said = process.stdout.readline()
         assert said.startswith(f"fairgauge {name} on http://127.0.0.1:")
         places.append(said.split()[-1])
-    issuer = Issuer(secrets, parties.study)
+    issuer = IssuerServer(secrets, parties.study)
     given = arguments(parties, tmp_path / "ledger", issuer.new_ticket())
     issuer.book.close()
     given[given.index("--relay") + 1], given[given.index("--issuer") + 1] = places

@@ -9,10 +9,10 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import out, show_json
+from fairgauge.collector.audit_log import leave_note
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.notes import leave_note
-from fairgauge.collector.record import KEY as RECORD
-from fairgauge.collector.record import Record, join
+from fairgauge.collector.seal_record import KEY as RECORD
+from fairgauge.collector.seal_record import Record, join
 from fairgauge.collector.signatures import Signer, former_keys, public_of, remember_keys, rotate_key
 from fairgauge.collector.stores.backup import open_existing
 from fairgauge.collector.stores.base import Event

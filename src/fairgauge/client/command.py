@@ -390,15 +390,15 @@ def _attributes(study: "Study") -> list[str]:
     return sorted({factor.name for attribute in study.attributes for factor in attribute.factors})
 
 
-def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None]:
+def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None] | str | None:
     """Read ``sex=female``, or ``female`` where the study has one attribute; what is given twice counts as nothing.
 
     A name is what the study has as the name of an attribute, so that ``>=65`` is a group and names nothing.
     """
     known = _attributes(study)
     pairs = _named(typed, known)
-    if not pairs and len(typed) == len(known) == 1:
-        pairs = [(known[0], typed[0])]
+    if not pairs and len(typed) <= len(known) == 1:
+        return "".join(typed) or None
     often = Counter(name for name, _ in pairs)
     return {name: group or None if often[name] == 1 else None for name, group in pairs}
 

@@ -10,9 +10,8 @@ from fairgauge.client.ledger import Ledger
 from fairgauge.client.web import place, request
 from fairgauge.client.witness import check_signed_for
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
-from fairgauge.passes import Pass, begin_pass, challenge_of, read_key
-from fairgauge.passes.token import SIGNATURE
 from fairgauge.study import Study
+from fairgauge.unlinkable.pass_token import SIGNATURE, Pass, begin_pass, challenge_of, read_key
 
 _TYPES = {"Content-Type": "application/private-token-request", "Accept": "application/private-token-response"}
 

@@ -44,7 +44,7 @@ def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") ->
         raise InvalidInput("to-file", request.to_file, rule)
     from fairgauge.client.exchange import fetch_token, issuer_in
     from fairgauge.client.web import check_apart
-    from fairgauge.passes import answer_id
+    from fairgauge.unlinkable.pass_token import answer_id
 
     issuer = request.issuer or issuer_in(study)
     for collector in (request.send, request.study):

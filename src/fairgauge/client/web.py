@@ -126,7 +126,7 @@ def _host(url: str) -> tuple[str, int | None]:
     with suppress(ValueError):
         number = ip_address(name)
         number = getattr(number, "ipv4_mapped", None) or number
-        name = "localhost" if number.is_loopback else str(number)
+        name = "localhost" if number.is_loopback or number.is_unspecified else str(number)
     usual = {"http": 80, "https": 443}[parts.scheme]
     return ("localhost" if name.endswith(".localhost") else name), parts.port or usual
 

@@ -16,10 +16,9 @@ from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import DEFAULT, check_confidence
-from fairgauge.estimation.sites.law import Noise
-from fairgauge.estimation.sites.rates import metrics_of, rate_of
-from fairgauge.estimation.sites.reading import noise_of
-from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
+from fairgauge.estimation.noise_law import Noise
+from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
+from fairgauge.estimation.site_inference import noise_of
 from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
 from fairgauge.planning.plans import Given, Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
@@ -320,5 +319,5 @@ class _Widths:
         noise = noise_of(site, many) if noisy else Noise(_NO_NOISE, many)
         table = Table(many * counts["each"], noise, site.records, drawn=True)
         tests = [RateTest(table, rate, self.alpha / counts["pairs"]) for rate in counts["rates"][name]]
-        low, high = inverted(GapTest(*sorted(tests, key=lambda test: test.people)[:2]))
+        low, high = inverted(RateGapTest(*sorted(tests, key=lambda test: test.people)[:2]))
         return (high - low) / 2 * (1.0 if site.metric is None else 2 * site.metric.scale)

@@ -14,7 +14,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
@@ -266,7 +266,7 @@ def _clients_for(width: Width, epsilon: Decimal, error: float, close: float) -> 
             return None
         if width(epsilon, 1) <= error:
             return 1
-        enough = crossing(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
+        enough = sign_change(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
     clients = math.ceil(math.exp(enough) - 1e-6)
     return clients if width(epsilon, clients) <= error else clients + 1
 
@@ -308,7 +308,7 @@ def _epsilon_for(width: Width, clients: int, error: float) -> Decimal | None:
         low, high = max(low / 4, least), low
     if excess(math.log(low)) <= 0:
         return _LEAST
-    lacking = crossing(excess, math.log(high), math.log(low), close=1e-3)[1]
+    lacking = sign_change(excess, math.log(high), math.log(low), close=1e-3)[1]
     epsilon, enough = _short(math.exp(lacking)), _short(high)
     while epsilon < enough and width(epsilon, clients) > error:
         epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)

@@ -1,6 +1,6 @@
 """Everything of a study for sites that belongs together, and every way in which it may not.
 
-Covers: fairgauge.bundles.differing
+Covers: fairgauge.bundles.verification
 """
 
 import json
@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from fairgauge.bundles import Signatures, Verification, gather, verify
-from fairgauge.bundles.differing import difference
+from fairgauge.bundles.seal_check import digest_of
+from fairgauge.bundles.verification import difference
 from fairgauge.client import Answer
-from fairgauge.collector.seal import PURPOSE, Seal, digest_of, read_sealed, sealed_document
+from fairgauge.collector.seal import PURPOSE, Seal, read_sealed, sealed_document
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.estimation import estimate

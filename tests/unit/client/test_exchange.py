@@ -13,9 +13,9 @@ import pytest
 from fairgauge.client import Ledger
 from fairgauge.client.exchange import fetch_token
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes import challenge_of, check_token, read_key, write_key
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.study import Issuer
+from fairgauge.unlinkable.pass_token import challenge_of, check_token, read_key, write_key
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 

@@ -14,11 +14,11 @@ from fairgauge.client import load_study
 from fairgauge.client.load import read_study
 from fairgauge.client.web import check_apart
 from fairgauge.client.witness import UNCONFIRMED, check_witness
-from fairgauge.envelopes import KeyConfig
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.issuer.blind_signing import PrivateKey
-from fairgauge.passes import write_key
+from fairgauge.parties.blind_signing import PrivateKey
 from fairgauge.study import Issuer, Release, Study
+from fairgauge.unlinkable.oblivious import KeyConfig
+from fairgauge.unlinkable.pass_token import write_key
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 from tests.vectors.node import STATIC, needs_node, run_client
@@ -119,6 +119,8 @@ SAME = [
     ("http://127.0.0.1:8642", "http://localhost:8642"),
     ("http://[::1]:8642", "http://127.1:8642"),
     ("http://a.localhost", "http://127.0.0.1:80"),
+    ("http://0.0.0.0:8642", "http://[::]:8642"),
+    ("http://[::ffff:7f00:1]:8642", "http://localhost:8642"),
 ]
 APART = [
     ("https://relay.example", COLLECTOR),

@@ -1,6 +1,6 @@
 """A study in the crowd, from its publication to the check that an answer is in: readers see closed batches only.
 
-Covers: fairgauge.cli.ledger, fairgauge.collector.pages.release, fairgauge.collector.routes.inclusion.
+Covers: fairgauge.cli.ledger, fairgauge.collector.pages.live_results, fairgauge.collector.result_endpoints.
 """
 
 import asyncio
@@ -17,13 +17,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.cli import ledger as command
 from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.answer import Answer
-from fairgauge.client.inclusion import check_included, leaf_of
-from fairgauge.collector.pages.release import release_sentence
-from fairgauge.collector.seal import Export, check_sealed, read_sealed
+from fairgauge.client.inclusion_proof import check_included, leaf_of
+from fairgauge.collector.pages.live_results import release_sentence
+from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.stores import released_sums
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.store_check import check_store

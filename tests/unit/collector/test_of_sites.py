@@ -1,6 +1,6 @@
 """A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
 
-Covers: fairgauge.collector.sealing, fairgauge.collector.pages.release, fairgauge.collector.stores.released_sums
+Covers: fairgauge.collector.seal, fairgauge.collector.pages.live_results, fairgauge.collector.stores.released_sums
 """
 
 import asyncio
@@ -16,9 +16,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.client.answer import Answer
-from fairgauge.collector.pages.release import sites_sentence
-from fairgauge.collector.seal import Export, check_sealed, listed_name, read_sealed
+from fairgauge.collector.pages.live_results import sites_sentence
+from fairgauge.collector.seal import _listed_name, read_sealed
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.collector.stores.store_check import check_store
@@ -30,8 +31,8 @@ from fairgauge.tallies.site_files import from_site_files
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
-from tests.unit.collector.pages.test_operator import send as post
-from tests.unit.collector.pages.test_operator import sign_in
+from tests.unit.collector.pages.test_operator_page import send as post
+from tests.unit.collector.pages.test_operator_page import sign_in
 
 STUDY = levels_study()
 ONE = f"/studies/{STUDY.digest}"
@@ -383,7 +384,9 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
         await close(desk)
         document = (await desk.get(f"{ONE}/sealed")).json()
         assert document["seal"]["format"] == 1
-        assert document["seal"]["sites"] == sorted(listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3])
+        assert document["seal"]["sites"] == sorted(
+            _listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3]
+        )
         assert document["estimate"]["interval"] == "population"
         changes: list[dict[str, object]] = [{"sites": []}, {"sites": None}, {"format": 3}, {"products": []}]
         for change in changes:

@@ -17,7 +17,7 @@ from fairgauge.collector.load_limits import Turnstile
 from fairgauge.collector.stores.sql_store import check_version, migrations
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.logs import log, log_fault, log_to
-from fairgauge.server.refusals import TooMany
+from fairgauge.server.server_errors import TooMany
 from fairgauge.server.token_bucket import Rate
 
 

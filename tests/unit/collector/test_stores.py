@@ -1,6 +1,7 @@
 """What a store promises that no request shows: backups, races between collectors, and failures it recovers from.
 
-Covers: fairgauge.collector.export, fairgauge.collector.stores.released_sums, fairgauge.collector.stores.postgres.
+Covers: fairgauge.collector.result_endpoints, fairgauge.collector.stores.released_sums,
+fairgauge.collector.stores.postgres.
 """
 
 import asyncio

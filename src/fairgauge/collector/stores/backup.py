@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from fairgauge.collector.record import FILE, Record, disagreements, join, read_record
+from fairgauge.collector.seal_record import FILE, Record, disagreements, join, read_record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import open_store, postgres_backup, sqlite_backup
 from fairgauge.collector.stores.base import Event, Store

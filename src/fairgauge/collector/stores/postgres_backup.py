@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from fairgauge.collector.record import KEY
+from fairgauge.collector.seal_record import KEY
 from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
 from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.collector.stores.store_check import Checked

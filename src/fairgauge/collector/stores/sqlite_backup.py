@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from fairgauge.collector.record import KEY
+from fairgauge.collector.seal_record import KEY
 from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
 from fairgauge.collector.stores.sqlite import APPLICATION_ID, Lock, SqliteStore, failed, read_only, tidy
 from fairgauge.collector.stores.store_check import Checked, check_store
