@@ -31,10 +31,9 @@ from scipy.stats import binom
 from bench import draws_coverage, groups_coverage, response, sites_coverage
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.inference import _ratio, reader_for
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.p_values import p_values
-from fairgauge.estimation.reader import Reader
-from fairgauge.estimation.reading import _ratio, reader_for
+from fairgauge.estimation.readers import Reader
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, simulate, true_values
 from fairgauge.simulation.clients import Clients
@@ -120,7 +119,7 @@ def noticed(draws: int, promise: float, cells: int) -> float:
     0.141
     """
     least = int(binom.isf(FALSE_POSITIVE_RATE / cells, draws, promise)) + 1
-    return float(next(p for p in np.arange(promise, 1, 0.001) if binom.sf(least - 1, draws, p) >= 0.95))
+    return float(next((p for p in np.arange(promise, 1, 0.001) if binom.sf(least - 1, draws, p) >= 0.95), 1.0))
 
 
 def _of(
@@ -183,7 +182,7 @@ def holm(drawn: Drawn, reader: Reader, alpha: float) -> bool:
     within = min(sizes.values())
     if not any(reader.excludes(pair, within, alpha) for pair in sizes):
         return False  # then the smallest p-value is above alpha, and so are the others
-    found = p_values(reader, list(sizes), within)
+    found = reader.p_values(list(sizes), within)
     return any(p <= alpha and sizes[pair] <= within + 1e-12 for pair, p in found.items())
 
 
