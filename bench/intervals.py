@@ -15,8 +15,8 @@ from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.populations import Laws
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector

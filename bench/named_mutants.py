@@ -328,6 +328,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_no_record_of_a_person_changes_what_a_site_says",
     ),
     _mutant(
+        "ledger: a new name is a new budget for a group without one",
+        "if is_unnamed(study, profile): limits.check_unnamed(",
+        "if False: limits.check_unnamed(",
+        "test_a_new_name_is_no_new_budget_for_a_group_without_one",
+    ),
+    _mutant(
+        "javascript: a new name is a new budget for a group without one",
+        'if (!isObject(own(profile, "group"))) checkUnnamed(',
+        "if (false) checkUnnamed(",
+        "test_a_new_name_is_no_new_budget_in_javascript_either",
+    ),
+    _mutant(
+        "silence: how many digits a value has is told by the time",
+        "{name: _bounded(value) for name, value in values.items()}",
+        "{name: exact(value) for name, value in values.items()}",
+        "test_a_number_of_a_profile_has_one_length",
+    ),
+    _mutant(
         "silence: a table is read when a study asks",
         "records = None if known else own.load_records()",
         "records = None if known else own.prepare()",
@@ -944,6 +962,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_javascript_has_the_same_rule_in_the_same_words",
     ),
     _mutant(
+        "javascript: a proof is asked for beside an answer that went through a relay",
+        "if (study.gateway && !straight) {",
+        "if (false) {",
+        "test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay",
+    ),
+    _mutant(
         "javascript: the issuer is taken from the study",
         "if (issuer === null) throw unconfirmed(study);",
         "",
@@ -1069,7 +1093,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: parts of alpha sum to more than alpha",
         "_UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94",
         "_UPPER, _LOWER, _MEAN = 0.4, 0.2, 0.94",
-        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+        "test_population_ratio::test_the_parts_of_alpha_are_no_more_than_alpha",
     ),
     _mutant(
         "population: bets spend alpha twice",
@@ -1093,7 +1117,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: bets and the normal law both spend all of alpha",
         "mixed = (1 - _BETS, _BETS) if close.any() else (0.0, 1.0)",
         "mixed = (1.0, 1.0) if close.any() else (0.0, 1.0)",
-        "test_population::test_the_parts_of_alpha_are_no_more_than_alpha",
+        "test_population_ratio::test_the_parts_of_alpha_are_no_more_than_alpha",
     ),
     # -------------------- prawitz
     _mutant(
@@ -1360,8 +1384,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "share error: the band of a gap is half as wide",
-        "np.linspace(*estimands.band.of(side), (_LONG if everyone else _SQUARE) + 1)",
-        "np.linspace(*np.add(estimands.band.of(side), estimands.band.stated(side)) / 2, _LONG + 1)",
+        "np.linspace(*band.of(side), (_LONG if everyone else _SQUARE) + 1)",
+        "np.linspace(*np.add(band.of(side), band.stated(side)) / 2, _LONG + 1)",
         "test_no_gap_is_believed_if_the_error_is_stated",
     ),
     _mutant(
@@ -1556,8 +1580,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- p-value
     _mutant(
         "p-value: not shared by the gaps that are compared",
-        "return holm(found, len(reader.estimands.compared))",
-        "return {pair: p / len(reader.estimands.compared) for pair, p in found.items()}",
+        "return holm(found, len(self.estimands.compared))",
+        "return {pair: p / len(self.estimands.compared) for pair, p in found.items()}",
         "test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say",
     ),
     # -------------------- gaps
@@ -1571,7 +1595,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "gaps: a group that may be empty gets a number",
         "self._there[asked] = ratio, part.value(self.law) > 0 and self.test(part, alpha).margin(0.0) >= 0",
         "self._there[asked] = ratio, part.value(self.law) > 0",
-        "test_by_inversion::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
+        "test_readers::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
     ),
     _mutant(
         "gaps: what is accepted at once need not be by the whole test",
@@ -3331,13 +3355,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "sites: the number of people spends its part of alpha twice",
         "self.table.noise.reach(len(self.rate.cells), _NUMBER * self.alpha)",
         "self.table.noise.reach(len(self.rate.cells), 2 * _NUMBER * self.alpha)",
-        "test_testing::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_rates::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "sites: a gap's level is 5 % too large",
         "return (1 - 2 * _SPREAD - _OTHER) * self.first.alpha",
         "return (1.05 - 2 * _SPREAD - _OTHER) * self.first.alpha",
-        "test_testing::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_rates::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "sites: levels vary by the noise of a site too few",
@@ -3361,13 +3385,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "population: the variance's upper bound spends its part twice",
         "upper_mean(square, self.counts, _UPPER * alpha,",
         "upper_mean(square, self.counts, 2 * _UPPER * alpha,",
-        "test_population::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_population_ratio::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "population: either side has 5 % more than half",
         "ndtri(_MEAN * alpha / 2) - ndtri(max(likely",
         "ndtri(_MEAN * alpha / 1.9) - ndtri(max(likely",
-        "test_population::test_every_part_of_alpha_goes_where_the_page_says",
+        "test_population_ratio::test_every_part_of_alpha_goes_where_the_page_says",
     ),
     _mutant(
         "population: bets need 5 % less money",
@@ -3427,7 +3451,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "coverage: the normal interval spends alpha twice",
         "return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least, 0.0)",
         "return -float(ndtri(alpha)) * math.sqrt(max(seen, least, 0.0)",
-        "test_of_a_thousand_studies_no_more_than_promised_reject_the_truth[normal]",
+        "test_what_is_said_is_wrong_no_more_often_than_promised[gap, normal, epsilon 1, 10,000 people]",
     ),
     # -------------------- passes
     _mutant(

@@ -1,9 +1,10 @@
 """Draw docs/pictures/which-epsilon.svg, the error that each epsilon gives for several numbers of clients.
 
-With ``--costs`` it prints the table of which-epsilon.md that says what the defaults cost together, instead.
+With ``--costs`` it writes the table of which-epsilon.md that says what the defaults cost together, instead.
 """
 
 import sys
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 
 PICTURE = Path(__file__).parent / "pictures" / "which-epsilon.svg"
+PAGE = Path(__file__).parent / "which-epsilon.md"
+BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->"
 SCORES = Scores(Target((0.5, 0.5), shares_known=False))
 # K times the variance of the best table there can be for a mean of 0.9 (v = 0.8) and a spread of 0.3, from below: if
 # the split is known, and if it is estimated.  Certified by column generation.
@@ -31,6 +34,14 @@ LIMITS = {
 DEVIATIONS = 2.5758
 # To which part of the width people are found.
 CLOSE, STEPS = 0.003, 8
+_ESTIMATED: dict[str, Any] = {"ratio": None, "shares_known": False}
+# What each column is called, what is asked in it, and whether there are secret draws.
+ASKED: dict[str, tuple[dict[str, Any], bool]] = {
+    "alike": ({"ratio": 1.0}, False),
+    "any": (_ESTIMATED, False),
+    "any, abstaining": ({**_ESTIMATED, "abstain": True}, False),
+    "any, abstaining, draws": ({**_ESTIMATED, "abstain": True}, True),
+}
 CLIENTS = {10_000: "10,000", 200_000: "200,000", 1_000_000: "a million"}
 
 
@@ -75,24 +86,31 @@ def people(scores: Scores, epsilon: str, *, draws: bool = False) -> float:
     return found
 
 
-def costs() -> None:
-    """Print people needed at each epsilon: the old defaults, the new ones, and what no table can go below."""
-    estimated: dict[str, Any] = {"ratio": None, "shares_known": False}
-    asked: dict[str, tuple[dict[str, Any], bool]] = {
-        "alike, nobody abstains": ({"ratio": 1.0}, False),
-        "any": (estimated, False),
-        "any, one in ten abstains": ({**estimated, "abstain": True}, False),
-        "any, one in ten abstains, secret draws": ({**estimated, "abstain": True}, True),
-    }
-    for epsilon, limits in LIMITS.items():
+def costs(epsilons: Iterable[str] = tuple(LIMITS)) -> Iterator[list[float]]:
+    """Yield the people needed at each epsilon, in the order of the columns, and what no table can go below."""
+    for epsilon in epsilons:
         cells = [
             people(Scores(Target((0.5, 0.5), **given), AssumedValues(expect=expect)), epsilon, draws=draws)
             for expect in (None, 0.8)
-            for given, draws in asked.values()
+            for given, draws in ASKED.values()
         ]
-        cells += [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in limits]
-        print(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |", flush=True)
+        yield cells + [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in LIMITS[epsilon]]
+
+
+def table() -> str:
+    """Return the table of the page."""
+    heads = [*ASKED, *(f"{name}, `--expect 0.9`" for name in ASKED), "limit, alike", "limit, any"]
+    rows = [f"| epsilon | {' | '.join(heads)} |", "|---:" * (1 + len(heads)) + "|"]
+    for epsilon, cells in zip(LIMITS, costs(), strict=True):
+        rows.append(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |")
+    return "\n".join([*rows, ""])
+
+
+def write_costs() -> None:
+    """Put the table into the page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{table()}{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    costs() if "--costs" in sys.argv else draw()
+    write_costs() if "--costs" in sys.argv else draw()

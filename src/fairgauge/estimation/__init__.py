@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.estimation.headline import Headline
+    from fairgauge.estimation.inference import estimate
+    from fairgauge.estimation.interval import Interval
     from fairgauge.estimation.kinds import KINDS, IntervalKind
-    from fairgauge.estimation.reading import estimate
-    from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
-    from fairgauge.estimation.values import Interval
+    from fairgauge.estimation.result import Estimate, Headline, QuestionEstimate, Sensitivity
 
 __all__ = [
     "KINDS",
@@ -43,11 +42,11 @@ __getattr__, __dir__ = lazily(
     {
         "KINDS": "kinds",
         "Estimate": "result",
-        "Headline": "headline",
-        "Interval": "values",
+        "Headline": "result",
+        "Interval": "interval",
         "IntervalKind": "kinds",
         "QuestionEstimate": "result",
         "Sensitivity": "result",
-        "estimate": "reading",
+        "estimate": "inference",
     },
 )

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
@@ -229,7 +229,7 @@ def settled(width: Callable[[float], float], clients: float, wanted: float) -> i
     if width(about) > _NEARLY * wanted:
         if width(MOST_CLIENTS) > wanted:
             return None
-        lacks = crossing(lambda n: -math.log(width(math.exp(n)) / wanted), math.log(about), _FARTHEST, close=_CLOSE)
+        lacks = sign_change(lambda n: -math.log(width(math.exp(n)) / wanted), math.log(about), _FARTHEST, close=_CLOSE)
         about = math.exp(lacks[1])
     return enough(round(about), width(about), wanted)
 

@@ -19,11 +19,10 @@ from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
+from fairgauge.estimation.gap_score import USUALLY, InProportion
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.kinds import LIVE, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.reader import Reader
-from fairgauge.estimation.readers import reader_of
-from fairgauge.estimation.splitting import USUALLY, InProportion
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.readers import Reader, reader_of
 from fairgauge.study import Question, TargetName
 from fairgauge.targets.comparisons import Pair
 from fairgauge.targets.decoder import Decoder

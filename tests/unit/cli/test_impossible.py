@@ -1,6 +1,6 @@
 """Counts that honest answers do not give say nothing of the model: no verdict and no number, in no place.
 
-Covers: fairgauge.reports.words, fairgauge.estimation.reading, fairgauge.collector.pages.live_results.
+Covers: fairgauge.reports.words, fairgauge.estimation.inference, fairgauge.collector.pages.live_results.
 """
 
 import csv
@@ -17,7 +17,7 @@ from fairgauge.collector.pages.live_results import Results, event_of
 from fairgauge.collector.seal import Seal, sealed_document
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.fit import IMPOSSIBLE
+from fairgauge.estimation.honesty import IMPOSSIBLE
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.languages import Voice

@@ -13,8 +13,7 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
-from fairgauge.estimation.one_score import Contradicted
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.readers import READERS, Contradicted
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.comparisons import Pair, members
 from fairgauge.targets.inputs import Vector

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.mixtures import nearest_mixtures
+from fairgauge.estimation.honesty import nearest_mixtures
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.surveys import designed

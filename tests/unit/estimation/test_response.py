@@ -12,10 +12,9 @@ from scipy.stats import binom
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.inference import response_ratios
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.reader import counts_of
-from fairgauge.estimation.readers import reader_of
-from fairgauge.estimation.response import response_ratios
+from fairgauge.estimation.readers import counts_of, reader_of
 from fairgauge.study import Attribute, Comparison, Question, Study
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -9,9 +9,9 @@ import pytest
 
 from fairgauge.designs import designs_for, make_channel, tried_by_auto
 from fairgauge.estimation.estimands import Asked, estimands_for
+from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.splitting import Thrown
 from fairgauge.planning import choose_design
 from fairgauge.planning.answering import answering_lines
 from fairgauge.planning.api import design, plan

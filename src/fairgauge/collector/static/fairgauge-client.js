@@ -1418,6 +1418,7 @@ export class Ledger {
             past.flatMap((record) => record.charges),
             allowed.lifetime,
           );
+          if (!isObject(own(profile, "group"))) checkUnnamed(charges, past, allowed.lifetime);
           const fresh = answer(study, profile, { limits: allowed, ticket });
           const kept = { ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) };
           store.add({ ...kept, ...(study.gateway && { relayed: true }), ...(moment && { moment }) });
@@ -1696,6 +1697,25 @@ export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
       );
     }
   }
+}
+
+/**
+ * Refuse an answer about a group without an attribute's name that would bring all answers above the lifetime limit.
+ *
+ * Such a group is of whatever attribute a study names, so that a new name must not be a new budget.
+ */
+function checkUnnamed(charges, past, limit) {
+  const most = (costs) => costs.map(([, cost]) => decimal(cost)).reduce((a, b) => (compare(a, b) < 0n ? b : a));
+  const before = past.reduce((sum, record) => add(sum, most(record.charges)), fraction(0n));
+  const after = add(before, most(charges));
+  if (limit === null || atMost(after, limit)) return;
+  const shown = { before: roundedUp(before, 6), after: roundedUp(after, 6), limit };
+  throw new CannotAnswer(
+    `all answers have cost epsilon ${shown.before} on this device; an answer would make it ${shown.after}, and the ` +
+      `limit is ${limit} for a group without its attribute's name; one with a name, as in { sex: "female" }, ` +
+      "has a limit of its own",
+    ["lifetime", shown],
+  );
 }
 
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
