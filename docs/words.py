@@ -32,7 +32,7 @@ READERS = {
     "contributor": ["CONTRIBUTING.md"],
 }  # fmt: skip
 REFERENCE = [
-    "docs/api.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md",
+    "docs/agent-protocol.md", "docs/api.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md",
     "docs/glossary.md", "docs/javascript.md", "docs/maths.md", "docs/paper.md", "docs/settings.md",
     "docs/study-file.md", "docs/study-format.md",
 ]  # fmt: skip
