@@ -3445,7 +3445,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "coverage: the normal interval spends alpha twice",
         "return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least, 0.0)",
         "return -float(ndtri(alpha)) * math.sqrt(max(seen, least, 0.0)",
-        "test_of_a_thousand_studies_no_more_than_promised_reject_the_truth[normal]",
+        "test_what_is_said_is_wrong_no_more_often_than_promised[gap, normal, epsilon 1, 10,000 people]",
     ),
     # -------------------- passes
     _mutant(
