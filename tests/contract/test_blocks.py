@@ -1,4 +1,4 @@
-"""Every block on a page is run, or is checked as far as it can be: commands and options exist, Python compiles, data parses.
+"""Every block on a page is run, or checked as far as it can be: options exist, Python compiles, data parses.
 
 What ``docs/refresh.py`` runs is in ``test_docs_current.py``.
 """
@@ -24,7 +24,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CONTRIBUTING.md"]}
 BLOCKS = [(page, kind, body) for page, text in TEXTS.items() for kind, body in FENCE.findall(text)]
 KINDS = {"console", "html", "json", "pycon", "python", "sh", "sql", "text", "toml"}
-# Blocks without a command of ours, which nothing here checks: proxies (Caddy's is compared with deploy/), and a request.
+# Without a command of ours, and checked by nothing here: proxies (Caddy's is compared with deploy/), and a request.
 UNCHECKED = {"no-party-alone.md": 1, "operators.md": 3}
 
 
