@@ -61,26 +61,21 @@ def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None)
     """
     if goal.groups == 2 and goal.expect is not None and not goal.relies_on_shares and not goal.aim.any_values:
         levels = levels_about(goal.aim.mean, goal.aim.widest, _levels_about(goal, epsilon))
-        return _solved_once(goal, *problem_at(goal, epsilon, levels, measures), epsilon)
+        return _assembled(_solve(goal, epsilon, *problem_at(goal, epsilon, levels, measures)), epsilon)
     most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
-    count = 3
-    coarse: tuple[Inputs, Mixture] | None = None
+    count, solved = 3, None
+    if is_large(goal):  # a program of two levels is small, and its columns spare the next one most rounds
+        solved = _solve(goal, epsilon, *problem_of(goal, epsilon, 2, measures))
     while True:
-        problem, unit = problem_of(goal, epsilon, count, measures)
-        feasible = _feasible(goal, epsilon, problem.inputs, unit)
-        size = np.abs(feasible.scores).max(axis=0)
-        more = _likely_columns(problem, size) if coarse is None else refined_columns(*coarse, problem)
-        hint = None if coarse is None else refined_prices(*coarse, problem)
-        minimax = Minimax(problem)
-        solution = minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint)
-        channel = _assembled(minimax, solution, epsilon)
+        solved = _solve(goal, epsilon, *problem_of(goal, epsilon, count, measures), solved)
+        minimax, channel = solved.minimax, _assembled(solved, epsilon)
         affordable = (most * count // minimax.rows - 1) // 2 * 2 + 1
         if not goal.relies_on_shares and epsilon <= 4:
             affordable = min(affordable, _MOST_READ)
         needed = min(levels_wanted(goal, channel), affordable)
         if needed <= count:
             return channel
-        count, coarse = next_count(count, needed), (problem.inputs, solution)
+        count = next_count(count, needed)
 
 
 def _levels_about(goal: Goal, epsilon: Decimal) -> int:
@@ -90,13 +85,27 @@ def _levels_about(goal: Goal, epsilon: Decimal) -> int:
     return _ABOUT_EQUAL if goal.shares[0] == goal.shares[1] else _ABOUT
 
 
-def _solved_once(goal: Goal, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
-    """Solve a problem whose levels are given."""
+class _Solved(NamedTuple):
+    """A problem, and what solves it."""
+
+    minimax: Minimax
+    solution: Mixture
+
+
+def _solve(goal: Goal, epsilon: Decimal, problem: Problem, unit: float, coarse: _Solved | None = None) -> _Solved:
+    """Solve a problem, from the solution of one with fewer levels if there is one."""
     feasible = _feasible(goal, epsilon, problem.inputs, unit)
     size = np.abs(feasible.scores).max(axis=0)
+    hint = None
+    if coarse is None:
+        more = _likely_columns(problem, size)
+    else:
+        before = coarse.minimax.problem.inputs, coarse.solution
+        more = refined_columns(*before, problem)
+        # Where scores share a constant that is free, prices of fewer levels are none of more.
+        hint = refined_prices(*before, problem) if problem.shift is None else None
     minimax = Minimax(problem)
-    solution = minimax.solve(Columns.joined(feasible, _likely_columns(problem, size)), starts_of(problem, size))
-    return _assembled(minimax, solution, epsilon)
+    return _Solved(minimax, minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint))
 
 
 def is_large(goal: Goal) -> bool:
@@ -106,19 +115,27 @@ def is_large(goal: Goal) -> bool:
 
 def least_totals(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
     """Solve for the totals about a population: the largest ratio to its unit is least; scores share one constant."""
-    aim = goal.aim
+    aim, solved = goal.aim, None
     if aim.any_values:
         levels = even_levels(2)
     else:
         count = next((count for most, count in _LEVELS.items() if epsilon <= most), _MORE_LEVELS)
         count = min(count, _LEVELS_OF_LARGE) if is_large(goal) else count
         levels = even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
+    if is_large(goal) and len(levels) > 3:
+        for some in (levels[[0, -1]], levels[[0, len(levels) // 2, -1]]):
+            solved = _solve(goal, epsilon, *_totals_at(goal, epsilon, some, measures), solved)
+    return _assembled(_solve(goal, epsilon, *_totals_at(goal, epsilon, levels, measures), solved), epsilon)
+
+
+def _totals_at(goal: Goal, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
+    """Return the problem of the totals with these levels, in units of the largest that they are measured by."""
     inputs = Inputs(goal.groups, levels)
     basis = basis_of(goal, inputs)
     unit = float(np.sqrt(measures.units.max()))
     shift = np.array([at_constant_value(inputs, functional) for functional in basis.T]).T
     wanted = goal.wanted(inputs)
-    reckonings = [aim]
+    reckonings = [goal.aim]
     if goal.expect is None and len(wanted) <= _SEVERAL:
         # What it will be judged by: the worst level.
         reckonings = [replace(goal.reckonings[0], mean=mean) for mean in _FAR]
@@ -132,8 +149,7 @@ def least_totals(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
             Objective(combination * scale, None, peak=True, weight=part, cap=most, reckoning=reckoning)
             for reckoning in reckonings
         ]
-    problem = Problem(inputs, goal.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit)
-    return _solved_once(goal, problem, unit, epsilon)
+    return Problem(inputs, goal.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit), unit
 
 
 def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
@@ -168,8 +184,9 @@ def _measured(objectives: tuple[Objective, ...], goal: Goal, measures: Measures,
     return (*found, *objectives[len(found) :])
 
 
-def _assembled(minimax: Minimax, solution: Mixture, epsilon: Decimal) -> Channel:
+def _assembled(solved: _Solved, epsilon: Decimal) -> Channel:
     """Return the channel of weighted columns and all that the problem's symmetries make of them."""
+    minimax, solution = solved
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
     parts: dict[bytes, Vector] = {}
     for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):
