@@ -103,7 +103,8 @@ coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite t
 	$(BIN)/python -m bench.sites_coverage --write
 	$(BIN)/python -m bench.plans
 
-docs: $(STAMP)  ## Build the documentation into docs/_build/html
+docs: $(STAMP)  ## Build the documentation into docs/_build/html, and count its words
+	$(BIN)/python docs/words.py
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

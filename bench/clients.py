@@ -22,12 +22,13 @@ from fairgauge.paper.bounds import clients_needed as planned_by_the_paper
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
 from fairgauge.planning.plans import plan_for
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits.json"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 ERROR, CONFIDENCE = 0.01, 0.99
-BALANCED = Goal((0.5, 0.5))
+BALANCED = Scores(Target((0.5, 0.5)))
 RECALL = Metric("recall", 0, 1)
 
 Values = NDArray[np.float64]

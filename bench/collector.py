@@ -21,7 +21,7 @@ from statistics import median
 
 from bench.lines import Line
 from bench.load import CONNECTIONS, Load, load, memory_of
-from fairgauge.collector.stores.base import migrations
+from fairgauge.collector.stores.sql_store import migrations
 from tests.collecting.kills import publish
 from tests.collecting.servers import SERVE, ServerProcess, free_port, new_database
 from tests.collecting.wire import Wire, answer_bytes
@@ -59,7 +59,7 @@ import sys
 from pathlib import Path
 from fairgauge.collector import intake
 from fairgauge.collector.config import read_config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.workers import serve
 async def submit(self, rows):
     return await self._store.add(rows, self._bucket())
 intake.Intake.submit = submit
@@ -71,7 +71,7 @@ _NOT_STORED = """
 import sys
 from pathlib import Path
 from fairgauge.collector.config import read_config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.workers import serve
 from fairgauge.collector.stores.sqlite import SqliteStore
 async def add(self, rows, bucket):
     return ["fresh"] * len(rows)
@@ -221,7 +221,7 @@ def _open_bare(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
     for setting in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-16384"):
         connection.execute(f"PRAGMA {setting}")
-    connection.executescript(migrations("sqlite")[0])
+    connection.executescript("".join(migrations("sqlite").values()))
     return connection
 
 

@@ -16,7 +16,8 @@ from fairgauge.designs import make_channel
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 # What the first group holds, and what the others hold: values, and how many in ten hold them.
 VALUES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
@@ -114,24 +115,25 @@ class Setting:
     @cached_property
     def study(self) -> Study:
         """The study."""
-        goal = Goal(
-            tuple(map(float, self._declared)),
-            shares_known=self.shares != "estimated",
-            # With two groups and known shares, the gap is what people ask for; else means must be told.
-            target="gap" if self._plain else "means",
-            abstain=self.abstaining != "nobody",
+        scores = Scores(
+            Target(
+                tuple(map(float, self._declared)),
+                shares_known=self.shares != "estimated",
+                kind="gap" if self._plain else "means",
+                abstain=self.abstaining != "nobody",
+            )
         )
         quick = self._plain and float(self.epsilon) <= _QUICK
-        name, channel = make_channel(goal, Decimal(self.epsilon), design="auto" if quick else "randomized-response")
+        name, channel = make_channel(scores, Decimal(self.epsilon), design="auto" if quick else "randomized-response")
         error = SPLITS[self.split][1] if self.shares == "known with error" else None
-        shares = self._declared if goal.shares_known else None
+        shares = self._declared if scores.target.shares_known else None
         attribute = Attribute(
             "group", self._names, shares, share_error=error, answering="any" if shares is None else "alike"
         )
         return Study(
             "Coverage",
             [
-                Question(Metric(f"metric {i}", 0, 1), attribute, goal.target, name, self.epsilon, channel)
+                Question(Metric(f"metric {i}", 0, 1), attribute, scores.target.kind, name, self.epsilon, channel)
                 for i in range(self.questions)
             ],
         )

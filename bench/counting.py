@@ -19,7 +19,8 @@ from fairgauge.simulation.answers import write_parquet
 from fairgauge.simulation.clients import Clients
 from fairgauge.tallies import Tally, from_files
 from fairgauge.tallies.engines import has_java
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 7
@@ -111,7 +112,7 @@ def _duckdb(file: Path) -> None:
 
 @cache
 def _study() -> Study:
-    design, channel = make_channel(Goal((0.5, 0.5)), Decimal(1))
+    design, channel = make_channel(Scores(Target((0.5, 0.5))), Decimal(1))
     sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     return Study("bench", (Question(Metric("recall", "0", "1"), sex, "gap", design, "1", channel),))
 

@@ -17,8 +17,8 @@ from scipy.stats import binom
 from fairgauge import Attribute, Metric, Study, design
 from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
+from fairgauge.estimation.inference import reader_for
 from fairgauge.estimation.kinds import KINDS, kind_of
-from fairgauge.estimation.reading import reader_for
 from fairgauge.simulation import Cell, Population, simulate, true_values
 from fairgauge.study import Release
 from fairgauge.tallies import Tally

@@ -19,15 +19,15 @@ from scipy.stats import binomtest
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.reader import Reader, counts_of
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.simulation import Population, simulate, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.sides import usual_comparisons
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.comparisons import Pair, Side, margin_sides, pair_names
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 CONFIDENCE = 0.95
 UNLIKELY = 1e-6
@@ -92,7 +92,7 @@ def _cells(setting: Several) -> tuple[Study, Population]:
         else Attribute.crossed(_SEX, _AGE)
     )
     attribute = replace(crossed, comparisons=usual_comparisons(crossed))
-    channel = randomized_response(Goal((1 / 6,) * 6), Decimal(setting.epsilon))
+    channel = randomized_response(Scores(Target((1 / 6,) * 6)), Decimal(setting.epsilon))
     question = Question(Metric("recall", 0, 1), attribute, "gap", "randomized-response", setting.epsilon, channel)
     rows = [
         dict(zip(("sex", "age"), cell.split(", "), strict=True), recall=mean, count=round(1000 * float(share)))

@@ -16,7 +16,8 @@ from fairgauge.designs import make_channel
 from fairgauge.planning.plans import plan_for
 from fairgauge.simulation import simulate
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 def growth() -> Iterator[Line]:
@@ -30,15 +31,15 @@ def growth() -> Iterator[Line]:
 def _groups() -> Iterator[Line]:
     first = 0.0
     for groups in (2, 3, 4, 6, 8):
-        goal = Goal((1 / groups,) * groups, target="means")
-        taken = seconds(partial(make_channel, goal, Decimal(1)), repeat=1)
+        scores = Scores(Target((1 / groups,) * groups, kind="means"))
+        taken = seconds(partial(make_channel, scores, Decimal(1)), repeat=1)
         first = first or taken
         yield Line(f"design for the means of {groups} groups, epsilon 1", f"{taken:.2f} s", "2 groups", taken / first)
     first = 0.0
     for groups in (2, 4, 6):
-        goal = Goal((1 / groups,) * groups, target="means")
+        scores = Scores(Target((1 / groups,) * groups, kind="means"))
         value = Metric("value", -1, 1)
-        taken = seconds(partial(plan_for, goal, value, epsilon=Decimal(1), error=0.02), repeat=1)
+        taken = seconds(partial(plan_for, scores, value, epsilon=Decimal(1), error=0.02), repeat=1)
         first = first or taken
         yield Line(f"plan for {groups} groups, all designs", f"{taken:.2f} s", "2 groups", taken / first)
 

@@ -18,12 +18,11 @@ from bench.conditions import Setting
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.gap_score import Thrown
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.estimation.reader import Reader, counts_of
-from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.splitting import Thrown
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.simulation import simulate
 from fairgauge.tallies import Tally
 

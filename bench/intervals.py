@@ -15,11 +15,13 @@ from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.laws import Laws
-from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.populations import Laws
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 REFERENCE = Path(__file__).parent.parent / "tests" / "data" / "limits_intervals.json"
 HALF = np.array([0.5, 0.5])
@@ -37,9 +39,9 @@ def widths() -> Iterator[Line]:
 def _centred_widths() -> Iterator[Line]:
     """Half-widths with designs that were told the right mean, against the normal ones; a share of 0.9 is one of 0.1."""
     for share, epsilon in product((0.1, 0.3, 0.5), ("0.5", "1", "2", "3", "4")):
-        goal = Goal((share, 1 - share), expect=EXPECTED).by("centred")
-        decoder = goal.decoder(make_channel(goal, Decimal(epsilon), design="centred")[1])
-        score = goal.gap_score(decoder, (0, 1))
+        scores = Scores(Target((share, 1 - share)), AssumedValues(expect=EXPECTED)).by("centred")
+        decoder = scores.decoder(make_channel(scores, Decimal(epsilon), design="centred")[1])
+        score = scores.gap_score(decoder, (0, 1))
         if score is None:
             raise ValueError("the channel does not tell the gap")
         held = {"everyone": np.array([EXPECTED]), "a bell": _bell(EXPECTED)}
@@ -49,7 +51,7 @@ def _centred_widths() -> Iterator[Line]:
             law = law / law.sum()
             deviation = np.sqrt(float(law @ score**2) - float(law @ score) ** 2)
             normal = -float(ndtri(alpha / 2)) * deviation / np.sqrt(CLIENTS)
-            terms = (Laws(decoder, np.array(goal.shares)), score, np.ones(len(score)), CLIENTS * law, alpha)
+            terms = (Laws(decoder, np.array(scores.target.shares)), score, np.ones(len(score)), CLIENTS * law, alpha)
             low, high = inverted(PopulationTest(*terms))
             what = (
                 f"width, population, centred, share {share}, epsilon {epsilon}, {values} at {EXPECTED}, alpha {alpha}"
@@ -79,9 +81,9 @@ def _uncentred_widths() -> Iterator[Line]:
 
 @lru_cache(maxsize=8)
 def _channel(epsilon: str) -> tuple[Decoder, Vector]:
-    goal = Goal((0.5, 0.5))
-    decoder = goal.decoder(make_channel(goal, Decimal(epsilon), design="uncentred")[1])
-    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    scores = Scores(Target((0.5, 0.5)))
+    decoder = scores.decoder(make_channel(scores, Decimal(epsilon), design="uncentred")[1])
+    score = decoder.score(scores.target.gap_functional(decoder.inputs, (0, 1)))
     if score is None:
         raise ValueError("the channel does not tell the gap")
     return decoder, score

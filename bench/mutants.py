@@ -73,8 +73,8 @@ TARGETS = {
         [f"estimation/{name}.py" for name in INTERVALS],
         [f"tests/unit/estimation/test_{name}.py" for name in (*INTERVALS, "crossing", "laws")],
     ),
-    "scores": (
-        ["targets/scores.py", "targets/inputs.py"],
+    "decoder": (
+        ["targets/decoder.py", "targets/inputs.py"],
         ["tests/unit/targets", "tests/unit/estimation/test_estimands.py"],
     ),
 }

@@ -8,7 +8,7 @@ half-width must be the plan's.  `python -m bench.plans --runs 40` tries so many 
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -20,11 +20,11 @@ from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
 from fairgauge.planning.plans import plan_for
 from fairgauge.planning.rows import PlanPart
-from fairgauge.study import Comparison, Question, Target
+from fairgauge.study import Comparison, Question, TargetName
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.inputs import Matrix, Vector
-from fairgauge.targets.target import Goal, largest_second_moments
+from fairgauge.targets.scores import Scores, largest_second_moments
 
 RECALL = Metric("recall", 0, 1)
 CLIENTS = 10**12  # so many that counts are whole numbers without an error that would show
@@ -69,11 +69,11 @@ def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: la
         counted: What becomes of the law of symbols on the way; a mutant that changes it is caught.
     """
     wish = Question(RECALL, asked.attribute, expect=asked.expect)
-    goal, epsilon = Goal.of(wish), Decimal(asked.epsilon)
-    name, channel = make_channel(goal, epsilon)
+    scores, epsilon = Scores.of(wish), Decimal(asked.epsilon)
+    name, channel = make_channel(scores, epsilon)
     designs = list(dict.fromkeys([name, SIMPLE]))
     plan = plan_for(
-        goal, RECALL, epsilon=epsilon, clients=CLIENTS, interval="normal", designs=designs, attribute=wish.attribute
+        scores, RECALL, epsilon=epsilon, clients=CLIENTS, interval="normal", designs=designs, attribute=wish.attribute
     )
     row, simple = plan.row(name), {part.groups: part.variance for part in plan.row(SIMPLE).pairs}
     found = [
@@ -81,12 +81,12 @@ def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: la
         for part in row.pairs
         if part.variance > simple[part.groups] * (1 + 1e-9)
     ]
-    made = Question(RECALL, wish.attribute, goal.target, name, asked.epsilon, channel, expect=asked.expect)
+    made = Question(RECALL, wish.attribute, scores.target.kind, name, asked.epsilon, channel, expect=asked.expect)
     study = Study("Planned", [made])
-    told_of: list[tuple[tuple[PlanPart, ...], Target]] = [(row.pairs, "gap"), (row.means, "means")]
+    told_of: list[tuple[tuple[PlanPart, ...], TargetName]] = [(row.pairs, "gap"), (row.means, "means")]
     for parts, target in told_of:
         for part in parts[:: max(1, len(parts) - 1)]:  # the worst and the best
-            law = counted(_law(replace(goal.by(name), target=target), channel, wish.attribute, part))
+            law = counted(_law(scores.by(name).asking(kind=target), channel, wish.attribute, part))
             counts = np.round(law * CLIENTS).astype(int).tolist()
             told = estimate(study, Tally(study.digest, tuple(counts)), interval="normal")["recall"]
             number = told.gap(*part.groups) if target == "gap" else told.means[part.groups[0]]
@@ -103,25 +103,25 @@ def faults(asked: Asked, *, counted: Callable[[Vector], Vector] = lambda law: la
     return found
 
 
-def _law(goal: Goal, channel: Channel, attribute: Attribute, part: PlanPart) -> Vector:
+def _law(scores: Scores, channel: Channel, attribute: Attribute, part: PlanPart) -> Vector:
     """Return the law of symbols for the values that are worst for a comparison, or for a group's mean."""
-    decoder = goal.decoder(channel)
+    decoder = scores.decoder(channel)
     inputs = decoder.inputs
     numbers = tuple(attribute.groups.index(group) for group in part.groups)
-    if goal.target == "gap":
-        contrasts = [(c.of[0], c.against[0]) for c in goal.contrasts]
-        wanted = goal.wanted(inputs)[contrasts.index((numbers[0], numbers[1]))]
+    if scores.target.kind == "gap":
+        contrasts = [(c.of[0], c.against[0]) for c in scores.target.contrasts]
+        wanted = scores.wanted(inputs)[contrasts.index((numbers[0], numbers[1]))]
     else:
-        wanted = goal.wanted(inputs)[numbers[0]]
-    # Answers are read with the decoder of the study's own goal.
-    score = goal.score(replace(goal, target="gap").decoder(channel), wanted)
+        wanted = scores.wanted(inputs)[numbers[0]]
+    # Answers are read with the decoder of the study's own scores.
+    score = scores.score(scores.asking(kind="gap").decoder(channel), wanted)
     if score is None:
         raise ValueError("the table does not tell it")
-    own = goal.target == "means"
-    totals = largest_second_moments(decoder, score, goal.reckonings) - [own * r.mean**2 for r in goal.reckonings]
-    reckoning = goal.reckonings[int(np.argmax(totals))]
+    own = scores.target.kind == "means"
+    totals = largest_second_moments(decoder, score, scores.reckonings) - [own * r.mean**2 for r in scores.reckonings]
+    reckoning = scores.reckonings[int(np.argmax(totals))]
     second, law = decoder.rows @ score**2, np.zeros(channel.symbols)
-    for share, block in zip(goal.shares, inputs.blocks, strict=True):
+    for share, block in zip(scores.target.shares, inputs.blocks, strict=True):
         weights, mixing = _worst(inputs.levels, second[block], reckoning)
         law += share * weights @ mixing @ decoder.rows[block]
     return law

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from bench.lines import Line
 from fairgauge.designs import make_channel
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 LIMITS = Path(__file__).parents[1] / "tests" / "data" / "limits_population.json"
 # Each design is made for what it is measured by: a standard deviation of at most 0.3 in v, or any values.
@@ -21,15 +22,22 @@ def population() -> Iterator[Line]:
     for shares, known in (("known_shares", True), ("estimated_shares", False)):
         for row in limits[shares]:
             for kind, spread in _SPREADS.items():
-                yield _line(row, kind, Goal((row["share"], 1 - row["share"]), known, expect=row["mean"], spread=spread))
+                yield _line(
+                    row,
+                    kind,
+                    Scores(
+                        Target((row["share"], 1 - row["share"]), known),
+                        AssumedValues(expect=row["mean"], spread=spread),
+                    ),
+                )
     yield from _unexpected()
 
 
-def _line(row: dict[str, float], kind: str, goal: Goal) -> Line:
-    variance = _reached(goal, Decimal(str(row["epsilon"])))
-    shares = "known" if goal.shares_known else "estimated"
+def _line(row: dict[str, float], kind: str, scores: Scores) -> Line:
+    variance = _reached(scores, Decimal(str(row["epsilon"])))
+    shares = "known" if scores.target.shares_known else "estimated"
     what = f"total, centred, {kind}, {shares} share {row['share']}, epsilon {row['epsilon']}, mean {row['mean']}"
-    most = 1.03 if goal.shares_known and row["epsilon"] < 8 else 1.06
+    most = 1.03 if scores.target.shares_known and row["epsilon"] < 8 else 1.06
     best = f"reference {row[kind]:.4g}, bound {row[f'{kind}_bound']:.4g}"
     return Line(what, f"{variance:.4g}", best, variance / row[kind], f"at most {most}")
 
@@ -38,14 +46,14 @@ def _unexpected() -> Iterator[Line]:
     """How far off the design made for no expectation is, beside the one made for the true level."""
     for share in (0.5, 0.1):
         for epsilon in map(Decimal, ("1", "2", "4")):
-            goal = Goal((share, 1 - share), design="centred")
-            channel = make_channel(goal, epsilon, design="centred")[1]
+            scores = Scores(Target((share, 1 - share)), design="centred")
+            channel = make_channel(scores, epsilon, design="centred")[1]
             for mean in (0.0, 0.4, 0.8):
-                told = replace(goal, expect=mean)
-                best, off = _reached(told, epsilon), goal.variance_if(channel, told.aim)
+                told = scores.assuming(expect=mean)
+                best, off = _reached(told, epsilon), scores.variance_if(channel, told.values.aim)
                 what = f"total, nothing expected, share {share}, epsilon {epsilon}, mean {mean}"
                 yield Line(what, f"{off:.4g}", f"expected {best:.4g}", off / best)
 
 
-def _reached(goal: Goal, epsilon: Decimal) -> float:
-    return goal.by("centred").variance(make_channel(goal, epsilon, design="centred")[1])
+def _reached(scores: Scores, epsilon: Decimal) -> float:
+    return scores.by("centred").variance(make_channel(scores, epsilon, design="centred")[1])

@@ -19,7 +19,8 @@ from bench.lines import Line
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
 from fairgauge.simulation.answers import draw
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 BATCH, FEW = 2_000_000, 20_000
 GROUP, SYMBOLS, EPSILON = 1, 4, 1.0
@@ -27,7 +28,7 @@ GROUP, SYMBOLS, EPSILON = 1, 4, 1.0
 
 def randomise() -> Iterator[Line]:
     """CPU time for each client, as a ratio to ours."""
-    channel = make_channel(Goal((0.5, 0.5)), Decimal(1), design="randomized-response")[1]
+    channel = make_channel(Scores(Target((0.5, 0.5))), Decimal(1), design="randomized-response")[1]
     position = Fraction(5)
 
     def ours() -> None:

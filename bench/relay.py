@@ -23,23 +23,23 @@ from bench.load import cpu_of
 from fairgauge.client import Ledger, Patience, answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
-from fairgauge.envelopes import (
+from fairgauge.parties.blind_signing import PrivateKey, make_key, sign_blinded
+from fairgauge.parties.issuer_server import REQUEST_TYPE as TOKEN_REQUEST
+from fairgauge.parties.issuer_server import IssuerServer
+from fairgauge.study import Issuer as Named
+from fairgauge.study import Study
+from fairgauge.unlinkable.binary_http import Message, write_request, write_response
+from fairgauge.unlinkable.oblivious import (
+    REQUEST_TYPE,
+    SIZE,
+    WELL_KNOWN,
     KeyConfig,
-    Message,
     Opened,
     open_request,
     open_response,
     seal_request,
-    write_request,
-    write_response,
 )
-from fairgauge.envelopes.oblivious import REQUEST_TYPE, SIZE, WELL_KNOWN
-from fairgauge.issuer.blind_signing import PrivateKey, make_key, sign_blinded
-from fairgauge.issuer.issuer_server import REQUEST_TYPE as TOKEN_REQUEST
-from fairgauge.issuer.issuer_server import Issuer
-from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
-from fairgauge.study import Issuer as Named
-from fairgauge.study import Study
+from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, free_port
 from tests.collecting.wire import Wire, answer_bytes
@@ -179,7 +179,7 @@ def _parties(place: Place) -> Iterator[Line]:
 
 def _exchanged(place: Place, issuer: tuple[int, int]) -> float:
     """Return the CPU microseconds of the issuer for each ticket."""
-    found = Issuer(place.folder / "issuer", place.study)
+    found = IssuerServer(place.folder / "issuer", place.study)
     key, challenge = read_key(write_key(place.secret.public)), challenge_of("issuer.example", place.study.digest)
     requests = [(found.new_ticket(), begin_pass(key).request(key, challenge)) for _ in range(TOKENS)]
     found.book.close()
@@ -299,7 +299,7 @@ def _kills() -> Iterator[Line]:
             party: _Mortal(lambda party=party: _start(commands[party], ports[party])[0], ports[party])  # type: ignore[misc]
             for party in commands
         }
-        tickets = Issuer(place.folder / "issuer", place.study)
+        tickets = IssuerServer(place.folder / "issuer", place.study)
         shown = [tickets.new_ticket() for _ in range(DEVICES)]
         options = ["--issuer", f"http://127.0.0.1:{ports['issuer']}", "--relay", f"http://127.0.0.1:{ports['relay']}"]
         options += ["--send", f"http://127.0.0.1:{server.port}", "--group", "female", "--value", "recall=0.5"]

@@ -40,7 +40,9 @@ from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
 from fairgauge.designs import known_designs, make_channel
 from fairgauge.simulation import simulate
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -50,9 +52,9 @@ LIMITS = ROOT / "tests" / "data" / "limits.json"
 def accuracy() -> Iterator[Line]:
     """K Var(gap) of every design, as a ratio to the least that any private mechanism can reach."""
     for row in json.loads(LIMITS.read_text(encoding="utf-8"))["gap"]:
-        goal = Goal((row["share"], round(1 - row["share"], 6)))
+        scores = Scores(Target((row["share"], round(1 - row["share"], 6))))
         for design in ("randomized-response", "laplace", "uncentred"):
-            variance = goal.privacy_variance(make_channel(goal, Decimal(str(row["epsilon"])), design=design)[1])
+            variance = scores.privacy_variance(make_channel(scores, Decimal(str(row["epsilon"])), design=design)[1])
             aim = "" if design != "uncentred" else "at most 1.02" if row["epsilon"] <= 4 else "at most 1.1"
             what = f"variance, {design}, share {row['share']}, epsilon {row['epsilon']}"
             yield Line(what, f"{variance:.4g}", f"limit {row['limit']:.4g}", variance / row["limit"], aim)
@@ -61,25 +63,33 @@ def accuracy() -> Iterator[Line]:
 def design_times() -> Iterator[Line]:
     """Time to design, as a ratio to the time that a person may wait."""
     cases = [
-        ("gap, 2 groups, epsilon 1", Goal((0.5, 0.5)), "1", 2.0),
-        ("gap, 2 groups, epsilon 4", Goal((0.5, 0.5)), "4", 2.0),
-        ("gap, 2 groups, share 0.1, epsilon 4", Goal((0.1, 0.9)), "4", 2.0),
-        *((f"means, {d} equal groups, epsilon 1", Goal((1 / d,) * d, target="means"), "1", 30.0) for d in (3, 4, 5, 6)),
-        ("means, 6 unequal groups, epsilon 1", Goal((0.3, 0.25, 0.2, 0.15, 0.07, 0.03), target="means"), "1", 30.0),
+        ("gap, 2 groups, epsilon 1", Scores(Target((0.5, 0.5))), "1", 2.0),
+        ("gap, 2 groups, epsilon 4", Scores(Target((0.5, 0.5))), "4", 2.0),
+        ("gap, 2 groups, share 0.1, epsilon 4", Scores(Target((0.1, 0.9))), "4", 2.0),
+        *(
+            (f"means, {d} equal groups, epsilon 1", Scores(Target((1 / d,) * d, kind="means")), "1", 30.0)
+            for d in (3, 4, 5, 6)
+        ),
+        (
+            "means, 6 unequal groups, epsilon 1",
+            Scores(Target((0.3, 0.25, 0.2, 0.15, 0.07, 0.03), kind="means")),
+            "1",
+            30.0,
+        ),
     ]
-    for what, goal, epsilon, allowed in cases:
-        taken = seconds(partial(known_designs()["uncentred"].make, goal, Decimal(epsilon)), repeat=1)
+    for what, scores, epsilon, allowed in cases:
+        taken = seconds(partial(known_designs()["uncentred"].make, scores, Decimal(epsilon)), repeat=1)
         yield Line(f"design: {what}", f"{taken:.2f} s", f"{allowed:.0f} s", taken / allowed, "at most 1")
     for share, expect, epsilon in product((0.5, 0.1), (None, 0.8), ("1", "4")):
-        goal = Goal((share, 1 - share), expect=expect, design="centred")
-        taken = seconds(partial(known_designs()["centred"].make, goal, Decimal(epsilon)), repeat=1)
+        scores = Scores(Target((share, 1 - share)), AssumedValues(expect=expect), design="centred")
+        taken = seconds(partial(known_designs()["centred"].make, scores, Decimal(epsilon)), repeat=1)
         what = f"centred, share {share}, epsilon {epsilon}, " + ("nothing expected" if expect is None else "mean 0.8")
         yield Line(f"design: {what}", f"{taken:.2f} s", "2 s", taken / 2, "at most 1")
 
 
 def study_of(epsilon: str) -> Study:
     """Return a study of two equal groups."""
-    design, channel = make_channel(Goal((0.5, 0.5)), Decimal(epsilon))
+    design, channel = make_channel(Scores(Target((0.5, 0.5))), Decimal(epsilon))
     sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     return Study("bench", (Question(Metric("recall", "0", "1"), sex, "gap", design, epsilon, channel),))
 

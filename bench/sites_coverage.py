@@ -1,4 +1,4 @@
-"""How often intervals of studies of sites hold the truth, with sites and people drawn at random: docs/sites.md.
+"""How often intervals of studies of sites hold the truth, with sites and people drawn at random: docs/coverage.md.
 
     python -m bench.sites_coverage --write            measure, and rewrite the table (`make coverage`)
     python -m bench.sites_coverage --runs 50          measure less, and print it
@@ -25,12 +25,12 @@ from rich.progress import track
 from scipy.stats import binom
 
 from fairgauge.estimation.kinds import SITE_KINDS
-from fairgauge.estimation.sites.rates import CONFUSION, Rate, rate_of, share_of
-from fairgauge.estimation.sites.reading import Reader
+from fairgauge.estimation.rates import CONFUSION, Rate, rate_of, share_of
+from fairgauge.estimation.site_inference import SiteReader
 from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
 
-PAGE = Path(__file__).parents[1] / "docs" / "sites.md"
+PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- coverage of sites: begin -->", "<!-- coverage of sites: end -->"
 SEED = 20261116
 UNLIKELY = 1e-6
@@ -174,7 +174,7 @@ def measure(setting: Setting, runs: int, first: int | None = None) -> list[Held]
 def _study(setting: Setting, run: int, rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
     site = NoisyCounts(Attribute("sex", ("female", "male")), "confusion", setting.epsilon, records=setting.copies)
     truth, tally = draw(setting, site, rng)
-    reader = Reader(site, tally, SITE_KINDS[setting.kind])
+    reader = SiteReader(site, tally, SITE_KINDS[setting.kind])
     names = list(CONFUSION)
     name, group = names[run % len(names)], run // len(names) % 2
     alpha = 1 - setting.confidence

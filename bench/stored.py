@@ -11,8 +11,7 @@ from pathlib import Path
 
 from bench.lines import Line
 from bench.load import load
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores import backup, open_store
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess, new_store
 from tests.collecting.wire import Wire
@@ -51,7 +50,7 @@ def _measured(kind: str, count: int) -> dict[str, float]:
             found["report"] = asyncio.run(_asked(server, "GET", "/report"))
             if kind == "sqlite" or shutil.which("pg_dump"):
                 began = time.perf_counter()
-                asyncio.run(addresses.back_up(address, folder / "copy"))
+                asyncio.run(backup.back_up(address, folder / "copy"))
                 found["backup"] = time.perf_counter() - began
             found["seal"] = asyncio.run(_asked(server, "POST", "/close"))
             found["export"] = asyncio.run(_asked(server, "GET", "/export"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairgauge.collector.openapi import openapi
+from fairgauge.collector.operations import openapi
 from fairgauge.collector.queries import rule_of
 from fairgauge.server.problems import OTHER_KEY, URN
 
@@ -27,7 +27,7 @@ def page() -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "# Collector API"
     yield ""
-    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.table. -->"
+    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.operations. -->"
     yield ""
     yield document["info"]["description"] + " A running collector shows this as `/openapi.json`."
     yield ""

@@ -3,17 +3,19 @@
     python docs/refresh.py --check     say what differs from what the pages show; exit 1 if anything does
     python docs/refresh.py --write     put today's output into the pages, and make examples/sealed-study again
 
-Two kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace for
+Three kinds of fenced blocks are run, top to bottom, with one temporary folder and one Python namespace for
 each page:
 
 ``console``  Lines that start with ``$ fairgauge``, ``$ cat``, ``$ cp`` or ``$ head`` run in the shell. Other commands
              are shown to the reader and never run. A command that fails is an error, unless the page shows
              the failure: ``$ echo $?`` as the next command prints its exit status.
 ``pycon``    Lines that start with ``>>>`` and ``...`` run as in the interactive interpreter.
+``text``     Where its first line starts with ``$ fairgauge``: the same as ``console``, but read loosely. A line ``...``
+             stands for any lines, and a number may be off by 2 %, as solvers on other processors have it.
 
-The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output is compared
-exactly, and is the same on every processor: pages draw with a seed, and show no number of a table that they have
-just designed. The solver's last bits differ between processors, which can lead to another table that is just as
+The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output of the first two is
+compared exactly, and is the same on every processor: pages draw with a seed, and show no number of a table that they
+have just designed. The solver's last bits differ between processors, which can lead to another table that is just as
 good, so that pages which need a study copy one that is kept in ``examples/``.
 """
 
@@ -39,7 +41,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNS = ("fairgauge ", "cat ", "cp ", "head ")
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 
-_FENCE = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CLOSE = 0.02  # how far a number in a loose block may be off, as a part of it
+
+_FENCE = re.compile(r"^```(console|pycon|text(?=\n\$ fairgauge))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
 class SessionError(Exception):
@@ -57,6 +62,11 @@ class Session:
     def console(self, body: str) -> str:
         """Run a console block and return it with fresh output."""
         return "".join(self._commands(body))
+
+    def text(self, body: str) -> str:
+        """Run a loose block, and return it as it is where that is near enough, else with fresh output."""
+        fresh = self.console(body)
+        return body if agrees(body, fresh) else fresh
 
     def _commands(self, body: str) -> Iterator[str]:
         for command, shown in split_commands(body):
@@ -132,6 +142,30 @@ def split_commands(body: str) -> Iterator[tuple[str, str]]:
         yield match[0].removesuffix("\n"), part[match.end() :]
 
 
+def agrees(shown: str, fresh: str) -> bool:
+    """Tell whether fresh output is what is shown, where ``...`` is any lines and numbers are off by little."""
+    have, at = fresh.splitlines(), 0
+    parts = re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)
+    for number, part in enumerate(parts):
+        want = part.splitlines()
+        last = len(have) - len(want)
+        places = [at] if number == 0 else range(last if number == len(parts) - 1 else at, last + 1)
+        found = (here for here in places if here >= at and all(map(_near, want, have[here : here + len(want)])))
+        here = next(found, None)
+        if here is None or here > last:
+            return False
+        at = here + len(want)
+    return len(parts) > 1 or at == len(have)
+
+
+def _near(shown: str, fresh: str) -> bool:
+    """Tell whether two lines have the same words, and numbers that are near each other."""
+    words = [" ".join(_NUMBER.sub("#", line).split()) for line in (shown, fresh)]
+    pairs = zip(*(_NUMBER.findall(line) for line in (shown, fresh)), strict=False)
+    values = ([float(number.replace(",", "")) for number in pair] for pair in pairs)
+    return words[0] == words[1] and all(abs(a - b) <= CLOSE * max(abs(a), abs(b)) for a, b in values)
+
+
 def tidy(output: str) -> str:
     """Drop trailing blanks and outer empty lines, which no reader sees."""
     text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
@@ -146,7 +180,7 @@ def refresh(text: str) -> str:
 
         def rerun(match: re.Match[str]) -> str:
             kind, body = match.groups()
-            fresh = session.console(body) if kind == "console" else session.pycon(body)
+            fresh = {"console": session.console, "pycon": session.pycon, "text": session.text}[kind](body)
             return f"```{kind}\n{fresh}```"
 
         return _FENCE.sub(rerun, text)

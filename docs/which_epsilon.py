@@ -1,9 +1,10 @@
 """Draw docs/pictures/which-epsilon.svg, the error that each epsilon gives for several numbers of clients.
 
-With ``--costs`` it prints the table of which-epsilon.md that says what the defaults cost together, instead.
+With ``--costs`` it writes the table of which-epsilon.md that says what the defaults cost together, instead.
 """
 
 import sys
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,14 @@ from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 PICTURE = Path(__file__).parent / "pictures" / "which-epsilon.svg"
-GOAL = Goal((0.5, 0.5), shares_known=False)
+PAGE = Path(__file__).parent / "which-epsilon.md"
+BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->"
+SCORES = Scores(Target((0.5, 0.5), shares_known=False))
 # K times the variance of the best table there can be for a mean of 0.9 (v = 0.8) and a spread of 0.3, from below: if
 # the split is known, and if it is estimated.  Certified by column generation.
 LIMITS = {
@@ -29,6 +34,14 @@ LIMITS = {
 DEVIATIONS = 2.5758
 # To which part of the width people are found.
 CLOSE, STEPS = 0.003, 8
+_ESTIMATED: dict[str, Any] = {"ratio": None, "shares_known": False}
+# What each column is called, what is asked in it, and whether there are secret draws.
+ASKED: dict[str, tuple[dict[str, Any], bool]] = {
+    "alike": ({"ratio": 1.0}, False),
+    "any": (_ESTIMATED, False),
+    "any, abstaining": ({**_ESTIMATED, "abstain": True}, False),
+    "any, abstaining, draws": ({**_ESTIMATED, "abstain": True}, True),
+}
 CLIENTS = {10_000: "10,000", 200_000: "200,000", 1_000_000: "a million"}
 
 
@@ -38,7 +51,7 @@ def draw() -> None:
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for (clients, name), colour in zip(CLIENTS.items(), ("#8fb8d6", "#3d83b0", "#14527a"), strict=True):
-        rows = choices(GOAL, Metric("recall", 0, 1), clients, epsilons=[*EPSILONS[:-1], Decimal(4)]).rows
+        rows = choices(SCORES, Metric("recall", 0, 1), clients, epsilons=[*EPSILONS[:-1], Decimal(4)]).rows
         axes.plot([r.epsilon for r in rows], [100 * r.error for r in rows], "o-", color=colour, label=f"{name} clients")
     axes.axhline(100 * GOOD, color="#8f3b12", linewidth=1, linestyle="--")
     axes.text(0.1, 100 * GOOD * 1.12, "±2 points", color="#8f3b12")
@@ -56,16 +69,16 @@ def draw() -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def people(goal: Goal, epsilon: str, *, draws: bool = False) -> float:
+def people(scores: Scores, epsilon: str, *, draws: bool = False) -> float:
     """Return how many people the gap to two points takes, with the table that is best for so many.
 
     With draws, all are one batch that has as many secret draws as is usual.
     """
     wanted, found = 2 * GOOD, 10_000.0
     for _ in range(STEPS):
-        name, channel = choose_design(goal, Decimal(epsilon), found)
+        name, channel = choose_design(scores, Decimal(epsilon), found)
         drawn = usual_draws([channel], round(found)) / round(found) if draws else 0.0
-        ratio = planned_width(goal.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
+        ratio = planned_width(scores.by(name), channel, found, kind_of(DEFAULT), 0.01, drawn=drawn) / wanted
         # Few answers have intervals that fall faster than with the square root: so much less than the square.
         found *= ratio**1.5
         if abs(ratio - 1) < CLOSE:
@@ -73,24 +86,31 @@ def people(goal: Goal, epsilon: str, *, draws: bool = False) -> float:
     return found
 
 
-def costs() -> None:
-    """Print people needed at each epsilon: the old defaults, the new ones, and what no table can go below."""
-    estimated: dict[str, Any] = {"ratio": None, "shares_known": False}
-    asked: dict[str, tuple[dict[str, Any], bool]] = {
-        "alike, nobody abstains": ({"ratio": 1.0}, False),
-        "any": (estimated, False),
-        "any, one in ten abstains": ({**estimated, "abstain": True}, False),
-        "any, one in ten abstains, secret draws": ({**estimated, "abstain": True}, True),
-    }
-    for epsilon, limits in LIMITS.items():
+def costs(epsilons: Iterable[str] = tuple(LIMITS)) -> Iterator[list[float]]:
+    """Yield the people needed at each epsilon, in the order of the columns, and what no table can go below."""
+    for epsilon in epsilons:
         cells = [
-            people(Goal((0.5, 0.5), expect=expect, **given), epsilon, draws=draws)
+            people(Scores(Target((0.5, 0.5), **given), AssumedValues(expect=expect)), epsilon, draws=draws)
             for expect in (None, 0.8)
-            for given, draws in asked.values()
+            for given, draws in ASKED.values()
         ]
-        cells += [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in limits]
-        print(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |", flush=True)
+        yield cells + [limit * (DEVIATIONS / (2 * GOOD)) ** 2 for limit in LIMITS[epsilon]]
+
+
+def table() -> str:
+    """Return the table of the page."""
+    heads = [*ASKED, *(f"{name}, `--expect 0.9`" for name in ASKED), "limit, alike", "limit, any"]
+    rows = [f"| epsilon | {' | '.join(heads)} |", "|---:" * (1 + len(heads)) + "|"]
+    for epsilon, cells in zip(LIMITS, costs(), strict=True):
+        rows.append(f"| {epsilon} | " + " | ".join(f"{float(f'{cell:.3g}'):,.0f}" for cell in cells) + " |")
+    return "\n".join([*rows, ""])
+
+
+def write_costs() -> None:
+    """Put the table into the page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{table()}{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    costs() if "--costs" in sys.argv else draw()
+    write_costs() if "--costs" in sys.argv else draw()

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairgauge.channel import Channel
-    from fairgauge.targets.target import Goal
+    from fairgauge.targets.scores import Scores
 
-    Make = Callable[[Goal, Decimal], Channel]
+    Make = Callable[[Scores, Decimal], Channel]
 
 # Where they are kept; programs that tests start find it in the environment.
 PLACE = "FAIRGAUGE_TEST_DESIGNS"
@@ -68,14 +68,14 @@ def solving() -> Iterator[None]:
 
 
 def _kept(name: str, solve: "Make") -> "Make":
-    def make(goal: "Goal", epsilon: Decimal) -> "Channel":
+    def make(scores: "Scores", epsilon: Decimal) -> "Channel":
         found_on = [os.environ.get(setting) for setting in _PROCESSOR]
-        key = hashlib.sha256(repr((name, goal, epsilon, found_on)).encode()).hexdigest()
+        key = hashlib.sha256(repr((name, scores, epsilon, found_on)).encode()).hexdigest()
         file = Path(os.environ[PLACE]) / key
         with contextlib.suppress(FileNotFoundError):
             found: Channel = pickle.loads(file.read_bytes())
             return found
-        channel = solve(goal, epsilon)
+        channel = solve(scores, epsilon)
         # Whole or not at all: others may write the same at the same time.
         part = file.with_suffix(f".{os.getpid()}")
         part.write_bytes(pickle.dumps(channel))

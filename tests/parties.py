@@ -14,18 +14,18 @@ from typing import Any
 
 import uvicorn
 
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.config import read_config
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.queries import Terms
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
-from fairgauge.issuer.blind_signing import make_key
-from fairgauge.issuer.issuer_server import Issuer
-from fairgauge.passes import write_key
-from fairgauge.relay.relay_server import Relay
+from fairgauge.parties.blind_signing import make_key
+from fairgauge.parties.issuer_server import IssuerServer
+from fairgauge.parties.relay_server import RelayServer
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
+from fairgauge.unlinkable.pass_token import write_key
 from tests.collecting.servers import free_port
 from tests.samples import sample_study
 
@@ -78,7 +78,7 @@ class Parties:
     plain: Study
     ports: dict[str, int]
     parties: dict[str, Party]
-    issuer: Issuer
+    issuer: IssuerServer
     collector: Collector
     loop: asyncio.AbstractEventLoop
 
@@ -103,7 +103,7 @@ def three_parties(folder: Path, **terms: Any) -> Iterator[Parties]:
     gateway = Gateway.in_folder(folder / "collector").config.to_text()
     study = replace(sample_study(), admission="blind", issuer=Named(NAME, key), gateway=gateway, **terms)
     plain = replace(sample_study(), admission="tickets")
-    issuer = Issuer(folder / "issuer", study)
+    issuer = IssuerServer(folder / "issuer", study)
     ports = {name: free_port() for name in ("collector", "issuer", "relay")}
     started: list[Parties] = []
     ready, over = threading.Event(), threading.Event()
@@ -115,7 +115,7 @@ def three_parties(folder: Path, **terms: Any) -> Iterator[Parties]:
         await collector.start()
         for one in (study, plain):
             await collector.publish(one.to_bytes(), Terms(admission="tickets", results="public"))
-        relay = Relay(f"http://127.0.0.1:{ports['collector']}")
+        relay = RelayServer(f"http://127.0.0.1:{ports['collector']}")
         apps = {"collector": make_app(collector), "issuer": issuer, "relay": relay}
         parties = {name: Party(app) for name, app in apps.items()}
         servers = [

@@ -1,13 +1,15 @@
 """Studies for sites that hold many people, and sites to answer them."""
 
 import random
+from collections.abc import Sequence
 
 from fairgauge.client import answer
-from fairgauge.client.site import Record
+from fairgauge.client.records import Columns, Records
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from fairgauge.tallies import Tally
 
 SEX = Attribute("sex", ("female", "male"))
+NOBODY: dict[str, list[object]] = {"sex": [], "truth": [], "prediction": []}
 UNIT = 2**30
 
 
@@ -26,6 +28,21 @@ def levels_study(epsilon: str = "1") -> Study:
     return Study("Scores, by sex", counted(counts))
 
 
+# A person, the groups by attribute, and the outcome: truth and prediction, or a value.
+Record = tuple[object, tuple[object, ...], tuple[object, ...]]
+
+
+def read(site: NoisyCounts, rows: Sequence[Record]) -> Records:
+    """Read records; if one of them names a person, those that do not name nobody."""
+    names = [factor.name for factor in site.attribute.factors]
+    table: dict[str, list[object]] = {name: [row[1][place] for row in rows] for place, name in enumerate(names)}
+    outcomes = ("truth", "prediction") if site.metric is None else (site.metric.name,)
+    table |= {name: [row[2][place] for row in rows] for place, name in enumerate(outcomes)}
+    people = [row[0] for row in rows]
+    columns = Columns(person="person") if any(who is not None for who in people) else Columns()
+    return Records.of(site, {**table, "person": people}, columns)
+
+
 def records(chance: random.Random, people: int, rates: dict[str, tuple[float, float]]) -> list[Record]:
     """Draw people who come to a site; 3 in 10 have truth 1, and rates are those of true and false positives."""
     found: list[Record] = []
@@ -38,5 +55,5 @@ def records(chance: random.Random, people: int, rates: dict[str, tuple[float, fl
 
 def tally(study: Study, *, sites: int, people: int, rates: dict[str, tuple[float, float]], seed: int = 1) -> Tally:
     chance = random.Random(seed)
-    answers = [answer(study, records(chance, people, rates)) for _ in range(sites)]
+    answers = [answer(study, read(site_of(study), records(chance, people, rates))) for _ in range(sites)]
     return Tally.of(study, answers)

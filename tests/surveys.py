@@ -12,7 +12,7 @@ from fairgauge.simulation import Cell, Population
 from fairgauge.simulation.clients import table_input
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 from tests.samples import RECALL, sample_channel
 
 ENDS = (-LEVEL_UNIT, LEVEL_UNIT)
@@ -50,11 +50,15 @@ def study(*questions: Question) -> Study:
 
 
 @lru_cache(maxsize=16)
-def designed(goal: Goal, epsilon: str, *, design: str = "auto") -> Question:
+def designed(scores: Scores, epsilon: str, *, design: str = "auto") -> Question:
     """A question with a real design."""
-    name, channel = make_channel(goal, Decimal(epsilon), design=design)
-    groups = attribute(*map(str, goal.shares)) if goal.shares_known else attribute(groups=goal.groups)
-    return Question(RECALL, groups, goal.target, name, epsilon, channel)
+    name, channel = make_channel(scores, Decimal(epsilon), design=design)
+    groups = (
+        attribute(*map(str, scores.target.shares))
+        if scores.target.shares_known
+        else attribute(groups=scores.target.groups)
+    )
+    return Question(RECALL, groups, scores.target.kind, name, epsilon, channel)
 
 
 def people(*cells: tuple[str | None, str | None, int]) -> Population:

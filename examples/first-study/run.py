@@ -29,7 +29,7 @@ from fairgauge.planning.figure import draw_plan
 from fairgauge.reports.document import render_report
 from fairgauge.simulation import simulate, true_values
 from fairgauge.study import Question
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 HERE = Path(__file__).parent
 OUT = Path("build/first-study")
@@ -67,8 +67,8 @@ def make_plan(population: Population) -> float:
     with console.status("Designing channels ..."):
         (planned,) = plan(RECALL, SEX, epsilon=EPSILON, clients=population.clients, confidence=CONFIDENCE)
         picture = OUT / "plan.svg"
-        goal = Goal.of(Question(RECALL, SEX))
-        draw_plan(picture, goal, population.clients, confidence=CONFIDENCE, interval=planned.interval, metric=RECALL)
+        scores = Scores.of(Question(RECALL, SEX))
+        draw_plan(picture, scores, population.clients, confidence=CONFIDENCE, interval=planned.interval, metric=RECALL)
     error = planned.row("uncentred").error or 0.0
     console.print(f"   {population.clients:,} devices at epsilon {EPSILON} give the gap to ±{error:.4f}.")
     return error

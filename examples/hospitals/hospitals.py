@@ -24,7 +24,7 @@ from sklearn.metrics import accuracy_score, precision_score
 
 import fairgauge as fg
 from fairgauge.client import Ledger
-from fairgauge.client.records import Columns, records_of
+from fairgauge.client.records import Columns, Records
 from fairgauge.study import NoisyCounts, counted
 from fairgauge.tallies import Tally
 
@@ -79,7 +79,8 @@ def answer_as(hospital: int, study: fg.Study, folder: Path, people: int) -> pd.D
         writer.writerows(patients(hospital, people))
     columns = Columns(truth="back", prediction="said", person="patient")
     ledger = Ledger(folder / f"ledger-{hospital}.sqlite3")
-    ledger.answer(study, records_of(study.questions[0].counts, path, columns)).save(folder / f"answer-{hospital}.json")
+    records = Records.of(study.questions[0].counts, path, columns)
+    ledger.answer(study, records).save(folder / f"answer-{hospital}.json")
     return pd.read_csv(path)
 
 

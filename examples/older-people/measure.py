@@ -16,7 +16,8 @@ from fairgauge import Attribute, Metric, Plan, Population, Question, Study, plan
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.simulation import Cell, Truth, simulate_exactly, true_values
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 EPSILON = "1"
 # Two models are compared by few clients, so that Flower can run them all; each gives more than above.
@@ -60,8 +61,8 @@ def make_study() -> Study:
     Who never lies down has no true positive rate, and more women than men have not: so clients may abstain, and the
     shares of those who do not are estimated from the same answers.
     """
-    goal = Goal((0.5, 0.5), shares_known=False, target="means", abstain=True)
-    name, channel = make_channel(goal, Decimal(EPSILON))
+    scores = Scores(Target((0.5, 0.5), shares_known=False, kind="means", abstain=True))
+    name, channel = make_channel(scores, Decimal(EPSILON))
     sex = Attribute("sex", GROUPS)
     questions = (Question(Metric(metric, "0", "1"), sex, "means", name, EPSILON, channel) for metric in METRICS)
     return Study("Lying down, by sex", tuple(questions))
@@ -88,8 +89,8 @@ def plan_comparison(clients: int) -> Plan:
 
 @cache
 def _about_change() -> Question:
-    goal = Goal((0.5, 0.5), shares_known=False, target="means", abstain=True)
-    name, channel = make_channel(goal, Decimal(COMPARISON_EPSILON))
+    scores = Scores(Target((0.5, 0.5), shares_known=False, kind="means", abstain=True))
+    name, channel = make_channel(scores, Decimal(COMPARISON_EPSILON))
     return Question(Metric(CHANGE, -1, 1), Attribute("sex", GROUPS), "means", name, COMPARISON_EPSILON, channel)
 
 

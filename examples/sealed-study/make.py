@@ -14,7 +14,7 @@ from pyarrow import parquet
 from fairgauge import Attribute, Population, Question, Study, Tally, estimate, simulate
 from fairgauge.canonical import encode
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, read_sealed, sealed_document
-from fairgauge.collector.signing import Signer
+from fairgauge.collector.signatures import Signer
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
 from fairgauge.study import Model

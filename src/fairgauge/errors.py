@@ -24,7 +24,7 @@
     │   ├── StoreFull     there is no room left
     │   ├── StoreDamaged  what is stored contradicts itself, or cannot be read
     │   └── StoreAway     it does not answer now
-    └── Refused           a collector says no; the reasons are in fairgauge.server.refusals
+    └── Refused           a collector says no; the reasons are in fairgauge.server.server_errors
         ├── BadMediaType, TooLarge, BrokenOff, NoToken, NotAllowed, BadTicket, NoStudy, NotSealed, AnswersGone,
         │   OtherTerms, Conflict, Closed
         └── ComeAgain     no for now: TooEarly, TooMany, Busy, Stopping
@@ -163,7 +163,7 @@ class StoreAway(StoreError):
 
 
 class Refused(FairgaugeError):
-    """A collector says no; each reason is a class of its own in ``fairgauge.server.refusals``."""
+    """A collector says no; each reason is a class of its own in ``fairgauge.server.server_errors``."""
 
 
 def _shown(value: object) -> str:

@@ -12,14 +12,14 @@ leaks; it cannot prove that one does not.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.client import Answer
 from fairgauge.client.answer import answer
 from fairgauge.client.limits import UNLIMITED
-from fairgauge.client.site import Record
+from fairgauge.client.records import Columns, Records
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Metric, NoisyCounts, Study
 
@@ -28,8 +28,11 @@ try:
 except ImportError:
     raise MissingExtra("auditing needs scipy", "lab") from None
 
-Answers = Callable[[Study, Iterable[Record]], Answer]
+# A column of entries for each name, as a data frame has them; "person" is who a record is of.
+Table = Mapping[str, list[object]]
+Answers = Callable[[Study, Table], Answer]
 
+_PERSON = "person"
 # People with one record in each cell.
 _SINGLES = 3
 # Sizes whose chance is below this are put together.
@@ -65,7 +68,8 @@ def audit_site(
 
     Args:
         study: A study for sites.
-        answers: How the site answers; as this package does, unless given.
+        answers: How the site answers from a table whose column ``person`` says of whom a record is; as this package
+            does, unless given.
         runs: How often.
         confidence: How sure one wants to be before one speaks of a leak.
 
@@ -76,31 +80,34 @@ def audit_site(
     if runs < 1:
         raise InvalidInput("runs", runs, "must be at least 1")
     answers = answers or _ours
-    records, expected = _known(counts)
+    table, expected = _known(counts)
     met: Counter[int] = Counter()
     for _ in range(runs):
-        given = answers(study, records).payload
+        given = answers(study, table).payload
         met.update(seen - count for seen, count in zip(given, expected, strict=True))
     return SiteFinding(_p_value(counts, met), confidence, runs)
 
 
-def _ours(study: Study, records: Iterable[Record]) -> Answer:
-    return answer(study, iter(records), limit=UNLIMITED)
+def _ours(study: Study, table: Table) -> Answer:
+    return answer(study, Records.of(study.questions[0].counts, table, Columns(person=_PERSON)), limit=UNLIMITED)
 
 
-def _known(site: NoisyCounts) -> tuple[list[Record], list[int]]:
+def _known(site: NoisyCounts) -> tuple[Table, list[int]]:
     """Return records, and how many of them count in each cell."""
     size = site.size // len(site.attribute.groups)
-    records: list[Record] = []
+    outcomes = ("truth", "prediction") if site.metric is None else (site.metric.name,)
+    names = (_PERSON, *(factor.name for factor in site.attribute.factors), *outcomes)
+    rows: list[tuple[object, ...]] = []
     for cell in range(site.size):
         groups, rest = [], cell // size
         for factor in reversed(site.attribute.factors):
             groups.append(factor.groups[rest % len(factor.groups)])
             rest //= len(factor.groups)
-        given = (tuple(reversed(groups)), _outcome(site, cell % size))
-        records += [(f"single {cell} {number}", *given) for number in range(_SINGLES)]
-        records += [(f"often {cell}", *given)] * (site.records + 2)
-    return records, [_SINGLES + site.records] * site.size
+        given = (*reversed(groups), *_outcome(site, cell % size))
+        rows += [(f"single {cell} {number}", *given) for number in range(_SINGLES)]
+        rows += [(f"often {cell}", *given)] * (site.records + 2)
+    table = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    return table, [_SINGLES + site.records] * site.size
 
 
 def _outcome(site: NoisyCounts, cell: int) -> tuple[object, ...]:

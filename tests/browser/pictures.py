@@ -18,7 +18,8 @@ from playwright.sync_api import Page, sync_playwright
 from fairgauge.designs import make_channel
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.browser.conftest import CHROMIUM, FLAGS, Collecting
 from tests.collecting.servers import ServerProcess
 
@@ -50,7 +51,9 @@ SPOKEN = {
 
 def study() -> Study:
     """A study that people could be asked to take part in, in three languages."""
-    name, channel = make_channel(Goal(shares=(0.5, 0.5), abstain=True), Decimal(1), design="randomized-response")
+    name, channel = make_channel(
+        Scores(Target(shares=(0.5, 0.5), abstain=True)), Decimal(1), design="randomized-response"
+    )
     sex = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
     help_ = "Of the last 100 commands that you gave, the part that the assistant understood."
     understood = Metric("share of commands understood", "0", "1", help=help_)

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from fairgauge.collector.pages.embedding import bundle, source
+from fairgauge.collector.pages.take_part import bundle, source
 from fairgauge.study import Attribute, Study
 from tests.browser.visitor import Visitor
 from tests.samples import RECALL, sample_question, sample_study

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Error, Route, expect
 
 from fairgauge.client import Answer
-from fairgauge.client.inclusion import buckets_to_ask, leaf_of
+from fairgauge.client.inclusion_proof import buckets_to_ask, leaf_of
 from fairgauge.crowd import promised
 from fairgauge.study import Release, Study
 from tests.browser.conftest import Collecting, OpenVisitor

@@ -1,6 +1,6 @@
 """The form on somebody else's page: another origin, a strict policy, a pinned copy.
 
-Covers: fairgauge.collector.pages.embedding.
+Covers: fairgauge.collector.pages.take_part.
 """
 
 import re

@@ -20,7 +20,8 @@ from playwright.sync_api import Page, expect
 from fairgauge.designs import make_channel
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.visitor import barriers
 from tests.programs import programs
@@ -32,14 +33,14 @@ SEX = Attribute("sex", ("female", "male"), ("0.5", "0.5"), answering="alike")
 
 
 def designed(title: str, metric: str = "recall") -> Study:
-    name, channel = make_channel(Goal((0.5, 0.5)), Decimal(1), design="uncentred")
+    name, channel = make_channel(Scores(Target((0.5, 0.5))), Decimal(1), design="uncentred")
     return Study(title, (Question(Metric(metric, "0", "1"), SEX, "gap", name, "1", channel),))
 
 
 def means(title: str) -> Study:
     """Two metrics of three groups: several of everything that a page can have to show."""
-    goal = Goal((0.25, 0.5, 0.25), target="means")
-    name, channel = make_channel(goal, Decimal(2), design="randomized-response")
+    scores = Scores(Target((0.25, 0.5, 0.25), kind="means"))
+    name, channel = make_channel(scores, Decimal(2), design="randomized-response")
     age = Attribute("age", ("young", "middle", "old"), ("0.25", "0.5", "0.25"), answering="alike")
     asked = (Metric("accuracy", "0", "1"), Metric("words missed", "0", "40"))
     return Study(title, tuple(Question(metric, age, "means", name, "2", channel) for metric in asked))

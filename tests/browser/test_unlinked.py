@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from fairgauge.collector.gateway import Gateway
-from fairgauge.issuer.blind_signing import PrivateKey, key_in, make_key, sign_blinded
 from fairgauge.languages import Voice
-from fairgauge.passes import write_key
+from fairgauge.parties.blind_signing import PrivateKey, key_in, make_key, sign_blinded
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.pass_token import write_key
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.samples import sample_study
 
@@ -101,11 +101,15 @@ def test_an_answer_goes_through_a_relay_in_javascript(collector: Collecting, vis
     person = visitor()
 
     def carry(route: Route) -> None:
+        if route.request.method == "OPTIONS":
+            shared = {"access-control-allow-origin": "*", "access-control-allow-headers": "content-type"}
+            route.fulfill(status=204, headers=shared)
+            return
         carried.append(route.request.post_data_buffer or b"")
         response = route.fetch(url=f"{collector.url}/.well-known/ohttp-gateway")
         route.fulfill(response=response, headers={**response.headers, "access-control-allow-origin": "*"})
 
-    person.context.route(f"{collector.url}/relay", carry)
+    person.context.route("https://relay.example/*", carry)
     person.context.route(
         "**/empty", lambda route: route.fulfill(body="<!doctype html><title>Empty</title>", content_type="text/html")
     )
@@ -114,17 +118,20 @@ def test_an_answer_goes_through_a_relay_in_javascript(collector: Collecting, vis
         """async ([digest, gateway, url]) => {
             const client = await import("/static/fairgauge-client.js");
             const answer = { study: digest, id: "0123456789abcdef".repeat(2), symbol: 1 };
-            const way = { tries: 1, relay: `${url}/relay`, gateway };
+            const way = { tries: 1, relay: "https://relay.example/relay", gateway };
             const first = await client.send(answer, url, way);
             const again = await client.send(answer, url, way);
             const other = await client.send({ ...answer, symbol: 2 }, url, way).catch((error) => error.message);
-            const nobody = await client.send(answer, url, { ...way, relay: `${url}/healthz` }).catch((e) => e.name);
-            return [first, again, other, nobody];
+            const elsewhere = { ...way, relay: "https://nobody.invalid" };
+            const nobody = await client.send(answer, url, elsewhere).catch((e) => e.name);
+            const own = await client.send(answer, url, { ...way, relay: `${url}/relay` }).catch((e) => e.rule);
+            return [first, again, other, nobody, own];
         }""",
         [study.digest, gateway, collector.url],
     )
     conflict = f"{collector.url} already has another answer with this id (HTTP status 409)"
-    assert receipts == ["accepted", "duplicate", conflict, "CannotSend"]
+    own = "must be run by somebody else than the collector, and not at its address"
+    assert receipts == ["accepted", "duplicate", conflict, "CannotSend", own]
     assert {len(one) for one in carried} == {1079}
     assert not [one for one in carried if study.digest.encode() in one]
     assert sum(collector.counts(study)) == 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from fairgauge.collector.keeping import addresses
+from fairgauge.collector.stores import backup
 from fairgauge.study import Study
 from tests.collecting.kills import Count, Sent, count_left, publish, storm
 from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
@@ -105,5 +105,5 @@ def kill_in_batches(
         for server in servers:
             if server.process is not None:
                 server.kill()
-    watched.faults = asyncio.run(addresses.check(store)).faults
+    watched.faults = asyncio.run(backup.check(store)).faults
     return sent, asyncio.run(count_left(store, study, sent)), watched

@@ -17,7 +17,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.client import Answer, Ledger
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.payloads import from_text, summed
+from fairgauge.collector.stores.released_sums import payload_of, summed
 from fairgauge.crowd.secret_draws import blanket_weights, misfit
 from fairgauge.server.tickets import Tickets
 from fairgauge.study import Study
@@ -156,7 +156,7 @@ async def count_left(store: str, study: Study, sent: Sent) -> Count:
     left.subtract({place: count for (_, place), count in summed(("", payload) for payload in rows.values()).items()})
     return Count(
         lost=len(sent.acknowledged - rows.keys()),
-        altered=sum(sent.answers.get(id_) not in (from_text(payload), None) for id_, payload in rows.items()),
+        altered=sum(sent.answers.get(id_) not in (payload_of(payload), None) for id_, payload in rows.items()),
         unknown=len(rows.keys() - sent.answers.keys()),
         rows=pages,
         tally=came,

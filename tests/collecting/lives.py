@@ -15,10 +15,10 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.record import FILE, read_record
 from fairgauge.collector.seal import PURPOSE, read_sealed
-from fairgauge.collector.signing import signature_is_good
+from fairgauge.collector.seal_record import FILE, read_record
+from fairgauge.collector.signatures import signature_is_good
+from fairgauge.collector.stores import backup
 from fairgauge.study import Study
 from tests.collecting.servers import ServerProcess
 from tests.collecting.wire import Wire, answer_bytes
@@ -107,7 +107,7 @@ def kill_lives(folder: Path, store: str, study: Study, *, kills: int, answers: i
     finally:
         if server.process is not None:
             server.kill()
-    done.faults += asyncio.run(addresses.check(store, secrets=folder / "secrets")).faults
+    done.faults += asyncio.run(backup.check(store, secrets=folder / "secrets")).faults
     done.faults += second_seals(folder, done.studies)
     return done
 
@@ -125,7 +125,7 @@ def second_seals(folder: Path, studies: int) -> list[str]:
 def kill_restores(folder: Path, store: str, *, kills: int) -> Lives:
     """Kill ``fairgauge store restore`` at random moments, then ``forget`` in what was restored: whole, or not there."""
     chance, done, copy = random.Random(8), Lives(0, 0, 0, 0, []), folder / "copy"
-    asyncio.run(addresses.back_up(store, copy))
+    asyncio.run(backup.back_up(store, copy))
     (digest, *_) = read_record(folder / "secrets").seals
     for number in count():
         target = f"sqlite:///{folder / f'restored-{number}'}"
@@ -146,7 +146,7 @@ def kill_restores(folder: Path, store: str, *, kills: int) -> Lives:
             if not Path(target.removeprefix("sqlite:///")).exists():
                 break
             done.studies += 1
-            done.faults += asyncio.run(addresses.check(target, secrets=folder / "secrets")).faults
+            done.faults += asyncio.run(backup.check(target, secrets=folder / "secrets")).faults
     raise AssertionError("it counts without an end")
 
 
@@ -169,6 +169,6 @@ def kill_backups(folder: Path, store: str, *, kills: int) -> Lives:
         if target.exists():
             done.studies += 1
             if store.startswith("sqlite"):
-                done.faults += asyncio.run(addresses.check(f"sqlite:///{target}")).faults
+                done.faults += asyncio.run(backup.check(f"sqlite:///{target}")).faults
             target.unlink()
     return done

@@ -23,7 +23,7 @@ SERVE = """
 import sys
 from pathlib import Path
 from fairgauge.collector.config import read_config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.workers import serve
 serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))
 """
 

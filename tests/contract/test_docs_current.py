@@ -118,6 +118,36 @@ def test_a_number_that_is_off_by_its_last_digit_is_noticed():
     assert refresh.refresh(shown) == shown.replace("0.0403", "0.0402")
 
 
+SHOWN = page("$ fairgauge plan", "error 0.0245, 300,000 people", "more", "the end")
+
+
+@pytest.mark.parametrize(
+    ("shown", "fresh", "near"),
+    [
+        (SHOWN, SHOWN, True),
+        (SHOWN, SHOWN.replace("300,000", "  301,000"), True),
+        (SHOWN, SHOWN.replace("300,000", "310,000"), False),
+        (SHOWN, SHOWN.replace("more", "less"), False),
+        (SHOWN, SHOWN + "and more\n", False),
+        (SHOWN.replace("more", "..."), SHOWN, True),
+        (SHOWN.replace("more", "..."), SHOWN.replace("more", "one\ntwo"), True),
+        (SHOWN.replace("more", "..."), SHOWN.replace("the end", "another end"), False),
+        (SHOWN.replace("the end", "..."), SHOWN + "and more\n", True),
+        (SHOWN.replace("the end", "..."), "$ fairgauge plan\n", False),
+    ],
+)
+def test_a_loose_block_allows_other_last_digits_and_nothing_else(shown: str, fresh: str, near: bool):
+    assert refresh.agrees(shown, fresh) is near
+
+
+def test_a_loose_block_is_run_and_replaced_where_it_is_wrong():
+    wrong = page("```text", "$ fairgauge verify examples/first-study/study.json", "another study", "...", "```")
+    assert "another study" not in refresh.refresh(wrong)
+    right = wrong.replace("another study", "Falls found, by sex")
+    assert refresh.refresh(right) == right
+    assert refresh.refresh("```text\nfairgauge verify nothing\n```\n") == "```text\nfairgauge verify nothing\n```\n"
+
+
 def test_the_same_plan_on_two_pages_is_made_once(monkeypatch: pytest.MonkeyPatch):
     ran: list[str] = []
 

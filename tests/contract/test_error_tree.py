@@ -10,7 +10,7 @@ import pytest
 import fairgauge
 from fairgauge import cli, errors
 from fairgauge.errors import FairgaugeError
-from fairgauge.server.refusals import ComeAgain
+from fairgauge.server.server_errors import ComeAgain
 
 DRAWN = set(re.findall(r"\b[A-Z][A-Za-z]+\b", errors.__doc__ or ""))
 

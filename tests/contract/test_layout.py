@@ -77,3 +77,13 @@ def test_every_test_that_a_page_names_is_there():
     promised = {name for page in pages for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
     assert len(promised) > 15
     assert promised <= there
+
+
+def test_every_line_of_who_can_learn_what_has_its_test_or_says_that_nothing_prevents_it():
+    text = (ROOT / "docs" / "no-party-alone.md").read_text(encoding="utf-8")
+    table = text[text.index("| who | what they do |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(table) > 15
+    for line in table:
+        _, _who, _does, learns, shown, _ = line.split("|")
+        assert learns.strip()
+        assert re.search(r"`test_\w+`", shown) or shown.strip().startswith("nothing prevents it"), line

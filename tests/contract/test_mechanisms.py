@@ -19,12 +19,13 @@ from fairgauge.reports.document import render_report
 from fairgauge.simulation import Cell, Population
 from fairgauge.study import Mechanism
 from tests.samples import full_study, sample_study, site_study
+from tests.sites import read, site_of
 
 PERSON = {"group": "female", "values": {"recall": "0.7"}}
 PEOPLE = Population((Cell("female", Decimal("0.7"), 5000), Cell("male", Decimal("0.9"), 5000)))
 TRUTHS = [("female", 1, 1), ("female", 1, 0), ("female", 0, 0), ("male", 1, 1), ("male", 0, 0), ("male", 0, 1)]
-RECORDS: list[Any] = [(None, (sex,), (truth, said)) for sex, truth, said in TRUTHS]
-SCORES: list[Any] = [(None, (sex,), (value,)) for sex, value in (("female", 3), ("male", 7), ("male", None))]
+RECORDS = [(None, (sex,), (truth, said)) for sex, truth, said in TRUTHS]
+SCORES = [(None, (sex,), (value,)) for sex, value in (("female", 3), ("male", 7), ("male", None))]
 
 
 def _sites(outcomes: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -46,10 +47,13 @@ SEXES = ["female", "female", "male", "male"]
 CASES = {
     "channel": Case(sample_study(), PERSON, (4,), PEOPLE),
     "counts of truth and prediction": Case(
-        site_study(), RECORDS, (1,) * 7,
+        site_study(), read(site_of(site_study()), RECORDS), (1,) * 7,
         _sites({"sex": SEXES * 2, "truth": [1, 0] * 4, "prediction": [1, 1, 1, 1, 0, 0, 0, 0]}),
     ),
-    "counts of levels": Case(site_study("levels"), SCORES, (1,), _sites({"sex": SEXES, "score": [2, 4, 6, 9]})),
+    "counts of levels": Case(
+        site_study("levels"), read(site_of(site_study("levels")), SCORES), (1,),
+        _sites({"sex": SEXES, "score": [2, 4, 6, 9]}),
+    ),
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 
 from fairgauge.bundles import gather, verify
-from fairgauge.bundles.outcomes import Signatures
+from fairgauge.bundles.verification import Signatures
 from fairgauge.study import Study
 
 HERE = Path(__file__).parents[2] / "examples" / "sealed-study"

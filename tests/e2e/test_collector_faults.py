@@ -148,8 +148,8 @@ def wall():
     except (OSError, ValueError):
         return honest()
 time.time = wall
-from fairgauge.collector import clock
-clock.SteadyClock.__init__.__defaults__ = (wall, time.monotonic)
+from fairgauge.collector import retention
+retention.SteadyClock.__init__.__defaults__ = (wall, time.monotonic)
 """
     + SERVE
 )

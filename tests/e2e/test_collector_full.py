@@ -81,12 +81,12 @@ def sqlite_with_a_limit(folder: Path) -> Iterator[Room]:
     code = f"""
 from pathlib import Path
 from urllib.parse import urlsplit
-from fairgauge.collector.stores import sqlite_changes
-honest = sqlite_changes.add
-def add(connection, rows, bucket, pace):
+from fairgauge.collector.stores import sqlite
+honest = sqlite.SqliteStore._add
+def add(self, connection, rows, bucket):
     connection.execute("PRAGMA max_page_count=" + Path({str(limit)!r}).read_text())
-    return honest(connection, rows, bucket, pace)
-sqlite_changes.add = add
+    return honest(self, connection, rows, bucket)
+sqlite.SqliteStore._add = add
 """
     yield Room(
         f"sqlite:///{folder / 'gauge.db'}",

@@ -116,11 +116,10 @@ def test_kills_never_show_a_batch_below_its_size(kind: str, tmp_path: Path):
 
 LEAKY = (
     """
-from fairgauge.collector.stores import sqlite_changes
-sqlite_changes.closed_batches = lambda taken, size, at_end=False: taken // 7
-from fairgauge.collector.stores import batches
-honest = batches.placed
-sqlite_changes.placed = lambda symbols, taken, size: honest(symbols, taken, 7)
+from fairgauge.collector.stores import released_sums, sql_store
+sql_store.closed_batches = lambda taken, size, at_end=False: taken // 7
+honest = released_sums.placed
+sql_store.placed = lambda symbols, taken, size: honest(symbols, taken, 7)
 """
     + SERVE
 )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
-from fairgauge.collector.openapi import openapi
-from fairgauge.envelopes.oblivious import REQUEST_TYPE
+from fairgauge.collector.operations import openapi
+from fairgauge.unlinkable.oblivious import REQUEST_TYPE
 from tests.collecting.servers import ServerProcess
 from tests.collecting.wire import Wire
 from tests.samples import sample_study

@@ -21,10 +21,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.client import Patience
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.record import Record
-from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores import open_store, postgres_schema
+from fairgauge.collector.seal_record import Record
+from fairgauge.collector.signatures import Signer
+from fairgauge.collector.stores import backup, open_store, postgres
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.workers import EARLY_DEATHS
 from fairgauge.server.tokens import new_token
@@ -238,7 +237,7 @@ def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: 
     (tmp_path / "study.json").write_bytes(study.to_bytes())
     with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'g.db'}") as server:
         publish(server, study)
-        asyncio.run(addresses.back_up(f"sqlite:///{tmp_path / 'g.db'}", tmp_path / "copy.db"))
+        asyncio.run(backup.back_up(f"sqlite:///{tmp_path / 'g.db'}", tmp_path / "copy.db"))
         group, metric = study.questions[0].attribute.groups[0], study.questions[0].metric
         gave = ["--group", group, "--value", f"{metric.name}={metric.low}", "--limit", "20", "--study-limit", "20"]
         sent = device(tmp_path, *gave, "--send", f"http://127.0.0.1:{server.port}")
@@ -246,7 +245,7 @@ def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: 
         assert server.stop() == 0
     event = Event(0, "tester", "restored")
     place = f"sqlite:///{tmp_path / 'new.db'}"
-    asyncio.run(addresses.restore(tmp_path / "copy.db", place, event, secrets=tmp_path / "secrets"))
+    asyncio.run(backup.restore(tmp_path / "copy.db", place, event, secrets=tmp_path / "secrets"))
     with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'new.db'}", token=server.token) as server:
         there = f"http://127.0.0.1:{server.port}"
 
@@ -261,13 +260,11 @@ def test_a_device_whose_answer_was_lost_with_a_restore_sends_it_again(tmp_path: 
         assert counted() == 1
 
 
-IMPATIENT = (
-    "from fairgauge.collector.stores import postgres, postgres_schema\npostgres.SECONDS = postgres_schema.SECONDS = 3\n"
-) + SERVE
+IMPATIENT = ("from fairgauge.collector.stores import postgres\npostgres.SECONDS = 3\n") + SERVE
 
 
 def test_a_frozen_database_gives_503_before_devices_give_up_and_nothing_is_lost(tmp_path: Path):
-    assert Patience().timeout > postgres_schema.SECONDS  # of which the collector here has less, so that this is short
+    assert Patience().timeout > postgres.SECONDS  # of which the collector here has less, so that this is short
     database = new_postgres()
     with ServerProcess(tmp_path, new_database(database), code=IMPATIENT) as server:
         publish(server, STUDY)

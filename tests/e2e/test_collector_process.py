@@ -1,6 +1,6 @@
 """A collector as a process: how it starts, how it stops, and what rude strangers do to it.
 
-Covers: fairgauge.server.slow_clients, fairgauge.collector.serve.
+Covers: fairgauge.server.slow_clients, fairgauge.collector.workers.
 """
 
 import asyncio

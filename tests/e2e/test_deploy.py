@@ -72,7 +72,7 @@ def test_the_containers_steps_make_a_collector_that_its_health_check_finds_well(
             )
             assert done.returncode == 0, done.stderr[-2000:]
     (site,) = (opt / "fairgauge" / "lib").glob("python3*/site-packages")
-    assert (site / "fairgauge" / "collector" / "serve.py").exists()
+    assert (site / "fairgauge" / "collector" / "workers.py").exists()
     (site / "libraries.pth").write_text("\n".join(LIBRARIES))
     port = str(free_port())
     path = {"PATH": f"{opt / 'fairgauge' / 'bin'}{os.pathsep}{clean['PATH']}"}

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from fairgauge import Attribute, Population, Study, Tally, design, estimate
-from fairgauge.collector.pages.results import CONFIDENCE, INTERVAL
-from fairgauge.collector.stores.looks import step_of
-from fairgauge.estimation.by_inversion import AnytimeReader
+from fairgauge.collector.pages.live_results import CONFIDENCE, INTERVAL
+from fairgauge.collector.stores.released_sums import step_of
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.readers import AnytimeReader
 from fairgauge.simulation import true_values
 from fairgauge.simulation.clients import table_input
 from tests.statistical.exact import FALSE_POSITIVE_RATE

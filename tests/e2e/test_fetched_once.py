@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Ledger, Patience, exchange, load
+from fairgauge.client import Ledger, Patience, exchange, load, witness
 from fairgauge.client.command import main
-from fairgauge.collector.queries import Terms
+from fairgauge.collector.admission import Terms
 from fairgauge.collector.service import Collector
-from fairgauge.study import Study
+from fairgauge.parties.blind_signing import make_key, sign_blinded
+from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.pass_token import write_key
 from tests.parties import Parties, three_parties
+from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.vectors.node import needs_node, run_client
 
 AT_ONCE = Patience(tries=4, first=0, longest=0, timeout=10)
@@ -150,6 +153,71 @@ def test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn(
     assert Ledger(ledger).state(own.digest) is None
 
 
+@pytest.fixture
+def own_issuer(parties: Parties, tmp_path: Path) -> Iterator[tuple[Study, Recorder]]:
+    """A study for one person alone, into which the collector wrote itself as the issuer, and its issuer."""
+    secret = make_key(tmp_path)
+    key = Issuer("tickets.example", write_key(secret.public))
+    own = replace(parties.study, purpose="For you alone, by me.", issuer=key)
+    publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
+    asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
+
+    def reply(heard: Heard) -> Reply:
+        if heard.method == "GET":
+            return Reply(body=json.dumps({"studies": [own.digest]}).encode())
+        return Reply(body=sign_blinded(secret, heard.body[3:]))
+
+    with recorder() as found:
+        found.reply = reply
+        yield own, found
+
+
+def test_a_collector_that_names_itself_as_the_issuer_gets_no_answer(
+    parties: Parties, own_issuer: tuple[Study, Recorder], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From an address and from a file: the issuer that vouches is one that the person names."""
+    (own, issuer), ledger = own_issuer, tmp_path / "ledger"
+    typed = [*arguments(parties, ledger, own.digest), "--ticket", "ab" * 16]
+    file = tmp_path / "study.json"
+    file.write_bytes(own.to_bytes())
+    for given in (typed, [str(file), *typed[1:]]):
+        assert main(given, patience=AT_ONCE) == 2
+        assert f"must be confirmed: this study has {own.digest}. Compare it with what" in capsys.readouterr().err
+    assert main([*typed, "--issuer", parties.url("issuer")], patience=AT_ONCE) == 1
+    assert "does not sign for the study" in capsys.readouterr().err
+    assert main([*typed, "--issuer", parties.url("collector")], patience=AT_ONCE) == 2
+    assert "must be run by somebody else than the collector" in capsys.readouterr().err
+    assert (issuer.heard, Ledger(ledger).state(own.digest), parties.counts(own)) == ([], None, 0)
+
+
+def test_it_knows_the_answer_by_its_digest_where_nobody_asks_for_a_witness(
+    parties: Parties, own_issuer: tuple[Study, Recorder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, issuer = own_issuer
+    monkeypatch.setattr(witness, "check_witness", lambda *_, **__: None)
+    monkeypatch.setattr(exchange, "issuer_in", lambda _study: issuer.url)
+    typed = [*arguments(parties, tmp_path / "ledger", own.digest), "--ticket", "ab" * 16]
+    assert main(typed, patience=AT_ONCE) == 0
+    assert parties.counts(own) == 1
+
+
+def test_a_relay_at_the_collectors_own_address_carries_nothing(
+    parties: Parties, unissued: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever runs both sees address and answer."""
+    ledger, file = tmp_path / "ledger", tmp_path / "study.json"
+    file.write_bytes(unissued.to_bytes())
+    start = len(parties.parties["collector"].heard)
+    typed = [*arguments(parties, ledger, unissued.digest), "--digest", unissued.digest]
+    typed[typed.index("--relay") + 1] = f"{parties.url('collector')}/.well-known/ohttp-gateway"
+    # From a file nothing is asked for; from an address the relay's key, which is no secret of anybody's.
+    for given in ([str(file), *typed[1:]], typed):
+        assert main(given, patience=AT_ONCE) == 2
+        assert "must be run by somebody else than the collector, and not at its address" in capsys.readouterr().err
+    assert set(heard(parties, start)) <= {KEYS}
+    assert not ledger.exists() or Ledger(ledger).state(unissued.digest) is None
+
+
 def test_a_kept_study_is_the_one_that_was_named(parties: Parties, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger")
     address = f"{parties.url('collector')}/studies/{'a' * 64}"
@@ -162,10 +230,10 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     parties: Parties, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The twins: a device that forgets its study asks right before it sends, and answers a study that names it."""
-    honest = load.load_study
+    honest = load.read_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
-    monkeypatch.setattr(load, "load_study", lambda source, *, digest, **_: honest(source, digest=digest))
-    monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)
+    monkeypatch.setattr(load, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
+    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
     own = replace(parties.study, purpose="For you alone.")
     publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
@@ -194,7 +262,8 @@ def test_javascript_reads_a_study_its_status_and_the_directory_through_the_relay
         const [first, second, other] = {json.dumps([parties.study.digest, unissued.digest, missing.digest])};
         const at = (digest) => `${{collector}}/studies/${{digest}}`;
         const said = (error) => error.rule ?? error.message;
-        const study = await client.loadStudy(at(first), {{ relay }});
+        const issuer = {json.dumps(parties.url("issuer"))};
+        const study = await client.loadStudy(at(first), {{ relay, issuer }});
         const open = await client.loadStudy(at(second), {{ relay, digest: second }});
         console.log(JSON.stringify([
           study.digest,
@@ -208,7 +277,7 @@ def test_javascript_reads_a_study_its_status_and_the_directory_through_the_relay
     )
     assert found[:3] == [parties.study.digest, unissued.digest, {"status": "open", "results": "public"}]
     assert found[3].startswith("the study has answers sent through a relay")
-    assert found[4].startswith("must be given, once it was compared with what others have")
+    assert found[4].startswith(f"must be confirmed: this study has {unissued.digest}. Compare it with what others")
     assert found[5].startswith("must end in /studies/ and a digest")
     assert set(heard(parties, start)) <= {KEYS, ENVELOPE}, "nothing is asked of the collector itself"
 

@@ -13,8 +13,8 @@ from fairgauge.designs import Design
 from fairgauge.designs.simple import randomized_response
 
 
-def make(goal, epsilon):
-    return randomized_response(goal, epsilon / 2)
+def make(scores, epsilon):
+    return randomized_response(scores, epsilon / 2)
 
 
 design = Design("cautious", make, colour="#009E73", marker="D")

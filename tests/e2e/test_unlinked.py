@@ -19,9 +19,8 @@ import pytest
 from fairgauge.client import Ledger, Patience, exchange
 from fairgauge.client.command import main
 from fairgauge.client.moments import shown
-from fairgauge.issuer.book import Book
-from fairgauge.issuer.issuer_server import Issuer
-from fairgauge.passes import answer_id
+from fairgauge.parties.issuer_server import Book, IssuerServer
+from fairgauge.unlinkable.pass_token import answer_id
 from tests.parties import Parties, three_parties
 
 ROOT = Path(__file__).parents[2]
@@ -177,7 +176,7 @@ def test_what_is_lost_on_the_way_is_asked_for_again(parties: Parties, ledger: Pa
 def test_the_twin_that_forgets_what_it_asked_for_loses_its_ticket(
     parties: Parties, ledger: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)  # the first reply is the signature
+    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)  # the first reply is the signature
     monkeypatch.setattr(Ledger, "begin_pass", lambda _self, _study, _ticket, make: make())
     ticket = parties.issuer.new_ticket()
     parties.parties["issuer"].lose = 1
@@ -278,7 +277,7 @@ def test_the_programs_say_where_they_are_and_stop_when_told(
         said = process.stdout.readline()
         assert said.startswith(f"fairgauge {name} on http://127.0.0.1:")
         places.append(said.split()[-1])
-    issuer = Issuer(secrets, parties.study)
+    issuer = IssuerServer(secrets, parties.study)
     given = arguments(parties, tmp_path / "ledger", issuer.new_ticket())
     issuer.book.close()
     given[given.index("--relay") + 1], given[given.index("--issuer") + 1] = places

@@ -51,16 +51,16 @@ class TestAnalyst:
         assert "We would take epsilon 1" in said
         assert "For one person: " in said
 
-    def test_follows_the_readme_to_a_result_of_her_own_in_five_commands(self, types: Type):
+    def test_follows_the_readme_to_a_result_of_her_own_in_four_lines(self, types: Type):
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        (block,) = re.findall(r"```text\n(git clone .*?)```", readme, re.DOTALL)
+        (block,) = re.findall(r"```text\n(fairgauge new .*?)```", readme, re.DOTALL)
+        (report,) = re.findall(r"^`(fairgauge report .*?)`", readme, re.MULTILINE)
         commands = block.strip().splitlines()
-        assert len(commands) <= 5
+        assert len(commands) == 4
         people().to_csv("people.csv", index=False)
-        for command in commands:
-            if command.startswith("fairgauge"):
-                status, said = types(command)
-                assert status == 0, said
+        for command in (*commands, report):
+            status, said = types(command)
+            assert status == 0, said
         assert "points lower for female than for male (99 % confidence)" in said
         page = Path("report.html").read_text(encoding="utf-8")
         assert "Impact ratio: the lowest group’s recall is between" in page.replace("&#39;", "’")

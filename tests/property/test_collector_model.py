@@ -14,7 +14,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from fairgauge.collector.stores import batches
+from fairgauge.collector.stores import released_sums
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
@@ -186,7 +186,7 @@ class PostgresMachine(CollectorMachine):
 @pytest.fixture(autouse=True)
 def known_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws that come out alike, so that Hypothesis finds again what it found."""
-    monkeypatch.setattr(batches, "draw_symbols", lambda _, count: Counter({1: count - 1, 3: 1}))
+    monkeypatch.setattr(released_sums, "draw_symbols", lambda _, count: Counter({1: count - 1, 3: 1}))
 
 
 @pytest.mark.parametrize(("machine", "examples"), [(CollectorMachine, 15), (PostgresMachine, 6)], ids=["sqlite", "pg"])

@@ -1,6 +1,6 @@
 """Whatever bytes arrive, parsers raise our own errors only; the collector's fast way reads what the strict one does.
 
-Covers: fairgauge.collector.routes.counting.
+Covers: fairgauge.collector.answer_endpoint.
 """
 
 import re
@@ -11,13 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairgauge.client import Answer
-from fairgauge.collector.routes import batches
-from fairgauge.collector.routes.batches import read_lines, slices
-from fairgauge.collector.routes.counting import ONE, read_answer
+from fairgauge.collector import answer_endpoint
+from fairgauge.collector.answer_endpoint import ONE, read_answer, read_lines, slices
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.server_errors import BadAnswer
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -89,7 +88,7 @@ def test_a_lax_pattern_would_be_noticed():
 def test_a_batch_is_read_as_its_lines_are(lines: list[bytes], end: bytes, size: int):
     body = b"\n".join(lines) + end
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "SLICE", size)
+        patch.setattr(answer_endpoint, "SLICE", size)
         parts = list(slices(body))
     split = body.removesuffix(b"\n").split(b"\n")
     assert [line for part in parts for line in part.split(b"\n")] == split

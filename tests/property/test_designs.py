@@ -8,21 +8,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairgauge.designs import known_designs
-from fairgauge.targets.scores import UNBIASED
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.decoder import UNBIASED
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 @st.composite
-def goals(draw, most_groups):
+def questions(draw, most_groups):
     d = draw(st.integers(2, most_groups))
     parts = draw(st.lists(st.integers(1, 60), min_size=d, max_size=d))
     shares = np.maximum(np.array(parts) / sum(parts), 0.01)
-    return Goal(
-        tuple((shares / shares.sum()).tolist()),
-        shares_known=draw(st.booleans()),
-        target=draw(st.sampled_from(["gap", "means"])),
-        abstain=draw(st.booleans()),
-        expect=draw(st.none() | st.floats(-0.9, 0.9)),
+    return Scores(
+        Target(
+            tuple((shares / shares.sum()).tolist()),
+            shares_known=draw(st.booleans()),
+            kind=draw(st.sampled_from(["gap", "means"])),
+            abstain=draw(st.booleans()),
+        ),
+        AssumedValues(expect=draw(st.none() | st.floats(-0.9, 0.9))),
     )
 
 
@@ -30,29 +34,29 @@ def epsilons(most):
     return st.integers(5, 100 * most).map(lambda hundredths: Decimal(hundredths) / 100)
 
 
-def check(design, goal, epsilon):
-    channel = known_designs()[design].make(goal, epsilon)
+def check(design, scores, epsilon):
+    channel = known_designs()[design].make(scores, epsilon)
     assert channel.within(epsilon)
     assert channel.epsilon >= 0.999 * float(epsilon)
-    decoder = goal.decoder(channel)
-    functionals = [*(w.functional for w in goal.wanted(decoder.inputs)), *goal.needed(decoder.inputs)]
+    decoder = scores.decoder(channel)
+    functionals = [*(w.functional for w in scores.wanted(decoder.inputs)), *scores.target.needed(decoder.inputs)]
     for functional in functionals:
         score = decoder.score(functional)
         assert score is not None
         assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
-    assert np.isfinite(goal.variance(channel))
+    assert np.isfinite(scores.variance(channel))
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(goals(6), epsilons(8))
-def test_randomized_response(goal, epsilon):
-    check("randomized-response", goal, epsilon)
+@given(questions(6), epsilons(8))
+def test_randomized_response(scores, epsilon):
+    check("randomized-response", scores, epsilon)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(goals(3), epsilons(8))
-def test_laplace(goal, epsilon):
-    check("laplace", goal, epsilon)
+@given(questions(3), epsilons(8))
+def test_laplace(scores, epsilon):
+    check("laplace", scores, epsilon)
 
 
 @st.composite
@@ -61,30 +65,32 @@ def gaps_of_two(draw):
     known = draw(st.booleans())
     expect = draw(st.floats(-1, 1) if not known else st.none() | st.floats(-1, 1))
     spread = draw(st.none() | st.floats(0.01, 1))
-    return Goal((share, 1 - share), shares_known=known, expect=expect, spread=spread, design="centred")
+    return Scores(
+        Target((share, 1 - share), shares_known=known), AssumedValues(expect=expect, spread=spread), design="centred"
+    )
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(gaps_of_two(), epsilons(4))
-def test_centred(goal, epsilon):
-    channel = known_designs()["centred"].make(goal, epsilon)
+def test_centred(scores, epsilon):
+    channel = known_designs()["centred"].make(scores, epsilon)
     assert channel.within(epsilon)
     assert channel.epsilon >= 0.999 * float(epsilon)
-    decoder = goal.decoder(channel)
-    score = goal.score(decoder, goal.wanted(decoder.inputs)[0])
+    decoder = scores.decoder(channel)
+    score = scores.score(decoder, scores.wanted(decoder.inputs)[0])
     assert score is not None
     # Unbiased in every population with these shares: the mean is (v - c)/p in one group, -(v - c)/p in the other.
     m = len(decoder.inputs.levels)
-    means = (decoder.rows @ score).reshape(2, m) * np.array([[goal.shares[0]], [-goal.shares[1]]])
+    means = (decoder.rows @ score).reshape(2, m) * np.array([[scores.target.shares[0]], [-scores.target.shares[1]]])
     constants = decoder.inputs.levels - means
     assert np.ptp(constants) <= 1e-9
-    if not goal.shares_known:
-        assert constants[0, 0] == pytest.approx(goal.aim.mean, abs=1e-9)
+    if not scores.target.shares_known:
+        assert constants[0, 0] == pytest.approx(scores.values.aim.mean, abs=1e-9)
     # Nobody need know the LP for this: no score of the table has less total error than the decoder's, by much.
-    assert goal.variance(channel) <= 1.001 * goal.by("").variance(channel)
+    assert scores.variance(channel) <= 1.001 * scores.by("").variance(channel)
 
 
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(goals(3), epsilons(1))
-def test_uncentred(goal, epsilon):
-    check("uncentred", goal, epsilon)
+@given(questions(3), epsilons(1))
+def test_uncentred(scores, epsilon):
+    check("uncentred", scores, epsilon)

@@ -17,8 +17,8 @@ from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import Held, measure
 from bench.looks import watch
 from fairgauge.estimation.kinds import DEFAULT, KINDS
-from fairgauge.estimation.normal import NormalReader
-from fairgauge.estimation.population import PopulationTest
+from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.readers import NormalReader
 from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.simulation import Truth, simulate

@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.collector.stores import batches
+from fairgauge.collector.stores import released_sums
 from fairgauge.crowd import blanket_weights, crowd_of
 from fairgauge.study import Release, Study
 from tests.collecting.desk import open_desk
@@ -97,7 +97,7 @@ def with_draws(tmp_path_factory: pytest.TempPathFactory) -> Attack:
 def without(tmp_path_factory: pytest.TempPathFactory) -> Attack:
     """The defence is switched off: draws are no secret, and the same games are played."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "draw_symbols", lambda _, count: Counter({0: count}))
+        patch.setattr(released_sums, "draw_symbols", lambda _, count: Counter({0: count}))
         return attack(RELEASED, tmp_path_factory.mktemp("known"), known=DRAWS)
 
 

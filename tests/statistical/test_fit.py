@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairgauge.estimation import fit
-from fairgauge.estimation.fit import SUSPICIOUS, fit_p_value
-from fairgauge.estimation.mixtures import nearest_mixtures
+from fairgauge.estimation import honesty
+from fairgauge.estimation.honesty import SUSPICIOUS, fit_p_value, nearest_mixtures
 from fairgauge.simulation import Population, simulate
 from fairgauge.study import Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import designed, people, tells_all
 
 SEED = 20261115
 POWER = 0.9
-TWO, RARE = Goal((0.5, 0.5)), Goal((0.1, 0.9))
+TWO, RARE = Scores(Target((0.5, 0.5))), Scores(Target((0.1, 0.9)))
 ASKED: dict[str, Callable[[], tuple[Question, ...]]] = {
     "two groups": lambda: (designed(TWO, "1", design="uncentred"),),
     "a rare group": lambda: (designed(RARE, "4", design="uncentred"),),
-    "shares estimated": lambda: (designed(Goal((0.5, 0.5), shares_known=False, target="means"), "1"),),
+    "shares estimated": lambda: (designed(Scores(Target((0.5, 0.5), shares_known=False, kind="means")), "1"),),
     "several questions": lambda: (tells_all("0.5", "0.5"), tells_all("0.5", "0.5", metric=RECALL)),
 }
 # The range of every metric here holds these values.
@@ -84,9 +84,9 @@ def nowhere_near(laws: np.ndarray, rows: np.ndarray, **_: object) -> np.ndarray:
 
 def test_a_mutant_without_the_price_raises_false_alarms(monkeypatch: pytest.MonkeyPatch):
     study, values = asked("two groups"), VALUES["values everywhere"]
-    monkeypatch.setattr(fit, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
     assert alarms(study, values, 10_000, runs=20) == 0
-    monkeypatch.setattr(fit, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
+    monkeypatch.setattr(honesty, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
     found = alarms(study, values, 10_000, runs=20)
     assert binom.sf(found - 1, 20, SUSPICIOUS) < FALSE_POSITIVE_RATE
 
@@ -105,7 +105,7 @@ def test_a_mutant_that_suspects_nobody_is_blind(monkeypatch: pytest.MonkeyPatch)
         found: np.ndarray = nearest_mixtures(counts / counts.sum(axis=1, keepdims=True), rows) @ rows
         return found
 
-    monkeypatch.setattr(fit, "_suspected", honest)
+    monkeypatch.setattr(honesty, "_suspected", honest)
     caught = alarms(asked("two groups"), VALUES["everyone at one value"], 10_000, runs=20, forged=(0, 500))
     assert binom.cdf(caught, 20, POWER) < FALSE_POSITIVE_RATE
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
-from fairgauge.estimation.normal import NormalReader
+from fairgauge.estimation.readers import NormalReader
 from fairgauge.simulation import simulate_exactly
 from fairgauge.targets.inputs import Vector
 from tests.samples import RECALL

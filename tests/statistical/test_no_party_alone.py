@@ -41,11 +41,11 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
 from fairgauge.crowd import blanket_weights, crowd_of
-from fairgauge.issuer.blind_signing import key_in, make_key, sign_blinded
-from fairgauge.issuer.issuer_server import Issuer
-from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
+from fairgauge.parties.blind_signing import key_in, make_key, sign_blinded
+from fairgauge.parties.issuer_server import IssuerServer
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Release, Study
+from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from tests.collecting.servers import ServerProcess, free_port
 from tests.collecting.wire import answer_bytes
 from tests.programs import COMMAND, Program, programs
@@ -69,11 +69,11 @@ import json, sys
 from pathlib import Path
 from fairgauge.collector.app import Guard
 from fairgauge.collector.config import read_config
-from fairgauge.collector.routes import envelopes
-from fairgauge.collector.serve import serve
-from fairgauge.collector.stores import batches
+from fairgauge.collector import gateway
+from fairgauge.collector.workers import serve
+from fairgauge.collector.stores import released_sums
 book = open(Path(sys.argv[1]).parent / "heard.jsonl", "a", buffering=1, encoding="utf-8")
-honest, opening = Guard.__call__, envelopes.inner_scope
+honest, opening = Guard.__call__, gateway._inner_scope
 
 async def listen(self, scope, receive, send):
     if scope["type"] == "http" and scope["client"]:
@@ -85,13 +85,13 @@ def look(opened, outer):
     print(json.dumps(["", scope["method"], scope["path"], content.decode()]), file=book)
     return found
 
-Guard.__call__, envelopes.inner_scope = listen, look
+Guard.__call__, gateway._inner_scope = listen, look
 """
 SERVE = "serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))\n"
 # The defence is switched off: what is drawn is no secret.
 KNOWN_DRAWS = """
 from collections import Counter
-batches.draw_symbols = lambda _, count: Counter({0: count})
+released_sums.draw_symbols = lambda _, count: Counter({0: count})
 """
 
 
@@ -105,7 +105,7 @@ class Scene:
     token: str
     blind: Study
     open_: Study
-    issuer: Issuer
+    issuer: IssuerServer
 
     def ask(self, path: str, body: bytes | None = None, kind: str = "application/json", token: str = "") -> Any:
         headers = {"Content-Type": kind, **({"Authorization": f"Bearer {token}"} if token else {})}
@@ -190,7 +190,7 @@ def three_processes(folder: Path, *, change: str = "") -> Iterator[Scene]:
             started(folder, ports["relay"], "relay", "--to", urls["collector"]),
             started(folder, ports["issuer"], "issuer", "serve", "study.json", "--secrets", str(secrets)),
         ]
-        issuer = Issuer(secrets, blind)
+        issuer = IssuerServer(secrets, blind)
         scene = Scene(folder, urls, collector.token, blind, open_, issuer)
         try:
             scene.publish(open_)
@@ -390,9 +390,9 @@ def test_a_collector_that_notes_who_asks_sees_nobody(scene: Scene, everybodys: d
 def test_it_ties_every_answer_to_its_address_where_devices_ask_for_the_study_when_they_send(
     scene: Scene, everybodys: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = load.load_study
+    honest = load.read_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
-    monkeypatch.setattr(load, "load_study", lambda source, *, digest, **_: honest(source, digest=digest))
+    monkeypatch.setattr(load, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
     right, tied = link(scene, everybodys, by_time)
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE
@@ -409,7 +409,7 @@ def test_a_collector_that_hands_everyone_a_study_of_their_own_gets_no_answer(
 def test_it_knows_every_answer_by_its_digest_where_devices_do_not_ask_the_issuer(
     scene: Scene, ones_own: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "_check_signs_for", lambda *_: None)
+    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
     right, tied = link(scene, ones_own, by_digest(ones_own))
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE

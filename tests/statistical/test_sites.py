@@ -10,10 +10,9 @@ import pytest
 
 from bench import sites_coverage
 from bench.sites_coverage import ENDS, USUAL, Setting, measure
-from fairgauge.estimation.sites.between import Between
-from fairgauge.estimation.sites.law import Noise
-from fairgauge.estimation.sites.reading import Reader
-from fairgauge.estimation.sites.testing import RateTest
+from fairgauge.estimation.noise_law import Noise
+from fairgauge.estimation.rates import RateTest
+from fairgauge.estimation.site_inference import Between, SiteReader
 
 RUNS = 60
 SMALL = Setting(ENDS, 3, 60, "3", "records")
@@ -28,8 +27,8 @@ def test_intervals_hold_as_often_as_they_say(setting: Setting) -> None:
 
 
 def _ten_times_alpha(patch: pytest.MonkeyPatch) -> Setting:
-    believes = Reader.believes_rate
-    patch.setattr(Reader, "believes_rate", lambda self, rate, value, alpha: believes(self, rate, value, 10 * alpha))
+    believes = SiteReader.believes_rate
+    patch.setattr(SiteReader, "believes_rate", lambda self, rate, value, alpha: believes(self, rate, value, 10 * alpha))
     return SMALL
 
 

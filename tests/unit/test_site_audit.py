@@ -2,15 +2,16 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
 
 from fairgauge.client import Answer, answer
 from fairgauge.client.noise import draw_noise
-from fairgauge.client.site import Record, count_records
+from fairgauge.client.records import Columns, Records
+from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
-from fairgauge.site_audit import audit_site
+from fairgauge.site_audit import Table, audit_site
 from fairgauge.study import Attribute, NoisyCounts, Study, counted
 from fairgauge.study.attribute import cells
 from tests.samples import sample_study
@@ -31,31 +32,35 @@ def test_an_honest_site_passes(study: Study) -> None:
     assert not audit_site(study, runs=150, confidence=SURE).caught
 
 
-def noisy(noise: Callable[[], int], study: Study, records: Iterable[Record]) -> Answer:
-    counts = [count + noise() for count in count_records(site_of(study), records)]
+def people(study: Study, table: Table) -> Records:
+    return Records.of(site_of(study), table, Columns(person="person"))
+
+
+def noisy(noise: Callable[[], int], study: Study, table: Table) -> Answer:
+    counts = [count + noise() for count in count_records(site_of(study), people(study, table))]
     return Answer(study.digest, "0" * 32, tuple(counts))
 
 
-def clamped(study: Study, records: Iterable[Record]) -> Answer:
-    found = answer(study, records)
+def clamped(study: Study, table: Table) -> Answer:
+    found = answer(study, people(study, table))
     return Answer(found.study, found.id, tuple(max(0, count) for count in found.payload))
 
 
-def floating(study: Study, records: Iterable[Record]) -> Answer:
-    return noisy(lambda: round(CHANCE.expovariate(0.5) * CHANCE.choice((-1, 1))), study, records)
+def floating(study: Study, table: Table) -> Answer:
+    return noisy(lambda: round(CHANCE.expovariate(0.5) * CHANCE.choice((-1, 1))), study, table)
 
 
-def too_little(study: Study, records: Iterable[Record]) -> Answer:
-    return noisy(lambda: draw_noise(1, 1), study, records)
+def too_little(study: Study, table: Table) -> Answer:
+    return noisy(lambda: draw_noise(1, 1), study, table)
 
 
-def counted_twice(study: Study, records: Iterable[Record]) -> Answer:
-    return answer(study, [(f"{person}{number}", *rest) for number, (person, *rest) in enumerate(records)])
+def counted_twice(study: Study, table: Table) -> Answer:
+    return answer(study, Records.of(site_of(study), table))
 
 
 # A rounded float gives zero 22 times in 100 instead of 24: 40,000 counts are 12 standard errors; 5.5 are needed.
 @pytest.mark.parametrize(("site", "runs"), [(clamped, 600), (floating, 5000), (too_little, 300), (counted_twice, 300)])
-def test_a_planted_bug_is_caught(site: Callable[[Study, Iterable[Record]], Answer], runs: int) -> None:
+def test_a_planted_bug_is_caught(site: Callable[[Study, Table], Answer], runs: int) -> None:
     assert audit_site(confusion_study(), site, runs=runs, confidence=SURE).caught
 
 

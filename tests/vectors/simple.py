@@ -30,7 +30,8 @@ from fairgauge.client import Answer
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.golden.test_documents import golden_study
 from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
 
@@ -62,7 +63,9 @@ def good_studies() -> list[tuple[str, Study]]:
         "5",
         random_channel(rng, 3, seven, 9, abstain=True),
     )
-    name, channel = make_channel(Goal(target="gap", shares=(0.5, 0.5)), Decimal(1), design="randomized-response")
+    name, channel = make_channel(
+        Scores(Target(kind="gap", shares=(0.5, 0.5))), Decimal(1), design="randomized-response"
+    )
     real = Question(
         Metric("recall", "0", "1"),
         Attribute("sex", ("f", "m"), ("0.5", "0.5"), answering="alike"),

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from fairgauge.envelopes import KeyConfig, Message, open_request, read_request, read_response, write_response
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes.blind_rsa import blind, finalize, new_blinding, verify
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
+from fairgauge.unlinkable.binary_http import Message, read_request, read_response, write_response
+from fairgauge.unlinkable.blind_rsa import blind, finalize, new_blinding, verify
+from fairgauge.unlinkable.oblivious import KeyConfig, open_request
 from tests.vectors.node import HERE, NODE
 
 FILE = HERE / "foreign.json"

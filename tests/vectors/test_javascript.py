@@ -200,6 +200,33 @@ def test_what_the_client_charges_depends_on_the_study_alone(tmp_path: Path):
 
 
 @needs_node
+def test_a_new_name_is_no_new_budget_in_javascript_either(tmp_path: Path):
+    """The attack: each study makes up a name for the person's one group."""
+    found = run_client(
+        tmp_path,
+        f"""
+        const text = {asked(3)};
+        const study = (name) => client.parseStudy(new TextEncoder().encode(text.replaceAll('"sex"', `"${{name}}"`)));
+        const found = [];
+        for (const group of [(name) => "female", (name) => null, (name) => ({{ [name]: "female" }})]) {{
+          const ledger = new client.Ledger(`ledger ${{found.length}}`);
+          let answered = 0;
+          for (const name of ["sex", "yyy", "zzz"]) {{
+            const profile = {{ group: group(name), values: {{}} }};
+            await ledger.answer(await study(name), profile, {{ limits: {{ lifetime: "2.5" }} }}).then(
+              () => (answered += 1),
+              (error) => client.plain ?? error,
+            );
+          }}
+          found.push(answered);
+        }}
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found == [2, 2, 3]
+
+
+@needs_node
 @pytest.mark.parametrize("losses", list(permutations((3, 9, 5))))
 def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: tuple[int, ...]):
     spent, readers, again = run_client(

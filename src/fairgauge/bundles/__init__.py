@@ -2,15 +2,15 @@
 
 The way of files to a verdict, and the module that each step lives in::
 
-    files      what each file is, by what it holds: files by name, a folder, or a zip as a collector serves it
+    bundle_files        what each file is, by what it holds: files by name, a folder, or a zip of a collector
       |
-    checks     one check after the other, each with an outcome and a sentence
+    verification        one check after the other, each with an outcome and a sentence
       |
-    compared   whether a report is what its study and its tally give, byte for byte
+    seal_check          whether a seal is what the study and the export give
+    report_comparison   whether a report is what its study and its tally give, byte for byte
 """
 
-from fairgauge.bundles.checks import verify
-from fairgauge.bundles.files import Bundle, Piece, gather
-from fairgauge.bundles.outcomes import Check, Signatures, Verification
+from fairgauge.bundles.bundle_files import Bundle, Piece, gather
+from fairgauge.bundles.verification import Check, Signatures, Verification, verify
 
 __all__ = ["Bundle", "Check", "Piece", "Signatures", "Verification", "gather", "verify"]

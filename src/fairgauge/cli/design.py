@@ -26,7 +26,7 @@ from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.reports.words import listed, privacy_sentence
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 _LARGE = 1_000_000
 _ASKED, _SHARE = ("the gap", "each group's mean", "the overall mean"), "each group's share"
@@ -181,7 +181,7 @@ def _(_: Channel, study: Study, design: str) -> None:
             f"exact epsilon {channel.epsilon:.6g}"
         )
         answers = None if study.planned is None else study.planned / len(study.tables)
-        if design == AUTO and (chosen := choice_sentence(Goal.of(question), question.design, answers)) is not None:
+        if design == AUTO and (chosen := choice_sentence(Scores.of(question), question.design, answers)) is not None:
             out.print(f"    {chosen}")
         out.print(f"    It answers: {', '.join(what for what, told in tells.items() if told)}.")
         if not all(tells.values()):
@@ -208,7 +208,7 @@ def _outsiders(study: Study) -> list[str]:
     lacking = [question for question in study.questions if not question.mechanism.abstain]
     if study.admission is not None or not lacking or any(Budgets.read(question.design) for question in lacking):
         return []
-    more = "3 to 20%" if any(Goal.of(question).relies_on_shares for question in lacking) else "3 to 7%"
+    more = "3 to 20%" if any(Scores.of(question).target.relies_on_shares for question in lacking) else "3 to 7%"
     return [
         f"Will everyone be asked? With --admission open people outside of the study abstain; {more} more are asked."
     ]
@@ -232,7 +232,7 @@ def _show_sharper(question: Question) -> None:
 
 def _show_gaps(question: Question) -> None:
     """Print what each of several comparisons, and each mean, will vary by, the worst first, beside the simplest."""
-    if not Goal.of(question).balanced or question.channel.further:
+    if not Scores.of(question).target.balanced or question.channel.further:
         return
     found, simple = gaps_of(question)
     if not found:
@@ -266,12 +266,12 @@ def _beside_simplest(ratios: Sequence[float]) -> str:
 def _rounded_evenly(question: Question) -> bool:
     """Tell whether levels are even, as many as rounding asks for; with estimated shares they are not."""
     uncentred = question.design == "uncentred" and not question.channel.further
-    return uncentred and Goal.of(question).relies_on_shares
+    return uncentred and Scores.of(question).target.relies_on_shares
 
 
 def _rounding(question: Question) -> float:
     """Return what rounding values to levels adds to the variance, as a part."""
-    return largest_rounding_cost(Goal.of(question), question.channel)
+    return largest_rounding_cost(Scores.of(question), question.channel)
 
 
 @singledispatch

@@ -8,7 +8,7 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import show_json
-from fairgauge.collector.pages.embedding import bundle, integrity, types
+from fairgauge.collector.pages.take_part import bundle, integrity, types
 from fairgauge.errors import InvalidInput
 
 _STUDY = re.compile(r"https?://[^\s\"'<>]+/studies/[0-9a-f]{64}")

@@ -24,8 +24,8 @@ SECRETS = Path("fairgauge-issuer")
 def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
     """Show the public key that a study names, and make it first if there is none: one for each study."""
     try:
-        from fairgauge.issuer.blind_signing import key_in, make_key
-        from fairgauge.passes import write_key
+        from fairgauge.parties.blind_signing import key_in, make_key
+        from fairgauge.unlinkable.pass_token import write_key
     except ImportError as error:
         raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
     text = write_key((key_in(secrets) or make_key(secrets)).public)
@@ -43,9 +43,9 @@ def ticket(
     json: options.Json = False,
 ) -> None:
     """Make ordinary tickets, one a line: each is exchanged for one blind ticket."""
-    from fairgauge.issuer.issuer_server import Issuer
+    from fairgauge.parties.issuer_server import IssuerServer
 
-    wanted, found = as_count("count", count), Issuer(secrets, read_study(study))
+    wanted, found = as_count("count", count), IssuerServer(secrets, read_study(study))
     made = [found.new_ticket() for _ in range(wanted)]
     if json:
         show_json({"tickets": made})
@@ -65,12 +65,12 @@ def serve(
 ) -> None:
     """Exchange tickets over HTTP: each of them once."""
     try:
-        from fairgauge.issuer.issuer_server import Issuer
+        from fairgauge.parties.issuer_server import IssuerServer
         from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
     except ImportError as error:
         raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
-    found = Issuer(secrets, read_study(study))
+    found = IssuerServer(secrets, read_study(study))
     config = ServerConfig(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
     err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
     try:

@@ -9,13 +9,12 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import out, show_json
+from fairgauge.collector.audit_log import leave_note
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.keeping.addresses import open_existing
-from fairgauge.collector.keeping.keys import remember_keys
-from fairgauge.collector.notes import leave_note
-from fairgauge.collector.record import KEY as RECORD
-from fairgauge.collector.record import Record, join
-from fairgauge.collector.signing import Signer, former_keys, public_of, rotate_key
+from fairgauge.collector.seal_record import KEY as RECORD
+from fairgauge.collector.seal_record import Record, join
+from fairgauge.collector.signatures import Signer, former_keys, public_of, remember_keys, rotate_key
+from fairgauge.collector.stores.backup import open_existing
 from fairgauge.collector.stores.base import Event
 from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of

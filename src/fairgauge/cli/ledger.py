@@ -9,7 +9,7 @@ import typer
 from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.client import Ledger
-from fairgauge.client.inclusion import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
+from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
 from fairgauge.client.ledger import default_ledger
 from fairgauge.client.limits import LIFETIME_LIMIT
 from fairgauge.client.load import load_study
@@ -155,7 +155,7 @@ def _read(url: str) -> dict[str, Any]:
 
 def _check_signature(proof: dict[str, Any], key: str) -> None:
     try:
-        from fairgauge.collector.signing import signature_is_good
+        from fairgauge.collector.signatures import signature_is_good
     except ImportError:
         raise MissingExtra("checking a signature needs cryptography", "collector") from None
     signed = signed_bytes(proof["study"], proof["answers"], proof["root"])

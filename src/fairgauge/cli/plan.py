@@ -36,7 +36,7 @@ from fairgauge.planning.plans import MOST, plan_questions
 from fairgauge.reports.sites import protection_sentence
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
@@ -183,7 +183,7 @@ def plan(
         if plot is not None and count is not None:
             waiting("Drawing")
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
-            write_bytes("plot", plot, picture(check_kind(plot), Goal.of(first), count, **terms))
+            write_bytes("plot", plot, picture(check_kind(plot), Scores.of(first), count, **terms))
         shown = form == "people" and len(plans) == 1 and not plans.at_once
         if shown:  # what comes now takes longer than what is known already
             show_designs(plans[0])
@@ -210,16 +210,16 @@ def _one_design(design: str, epsilon: str | None) -> dict[str, list[str]]:
     return {} if design == AUTO else {"designs": [design]}
 
 
-def _show_papers(found: Plan, goal: Goal, metric: Metric) -> None:
+def _show_papers(found: Plan, scores: Scores, metric: Metric) -> None:
     """Say beside a mechanism of the source paper what the paper's own planning gives for it."""
     # Loaded by who asks for one design: the paper's room brings an optimiser.
     from fairgauge.paper.bounds import planned_sentence
 
     row = found.rows[0]
     asked = {"clients": row.clients, "epsilon": row.epsilon, "error": row.error, found.solved_for: None}
-    if goal.groups != 2:
+    if scores.target.groups != 2:
         return
-    said = planned_sentence(row.design, asked, found.confidence, goal.shares, metric.scale)
+    said = planned_sentence(row.design, asked, found.confidence, scores.target.shares, metric.scale)
     if said is not None:
         out.print(said)
 
@@ -276,7 +276,7 @@ def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: Cr
 def _show(questions: Sequence[Question], plans: Plans) -> None:
     """Print plans for people."""
     if len(plans) == 1:
-        _show_one(plans[0], Goal.of(questions[0]), questions[0].metric)
+        _show_one(plans[0], Scores.of(questions[0]), questions[0].metric)
         return
     for sentence in plans.sentences():
         out.print(sentence)
@@ -323,20 +323,20 @@ def _(questions: CountedQuestions, plans: Plans) -> None:
         out.print(protection_sentence(questions.mechanism(Decimal(str(epsilon)))))
 
 
-def _show_one(found: Plan, goal: Goal, metric: Metric) -> None:
+def _show_one(found: Plan, scores: Scores, metric: Metric) -> None:
     show_best(found)
     if len(found.rows) == 1:
-        _show_papers(found, goal, metric)
+        _show_papers(found, scores, metric)
     for line in promises(found):
         out.print(line)
     best = found.row(found.best) if found.best else None
     if best is None:
         within = f" at an epsilon up to {MOST}" if found.solved_for == "epsilon" else ""
         out.print(f"\nNo design reaches this error{within} as it is asked: allow a larger one, or find more clients.")
-        if goal.share_error:
+        if scores.target.share_error:
             out.print("Shares that may be off leave an error that no number of clients takes away.")
         return
-    if goal.share_error and best.design not in found.as_good:
+    if scores.target.share_error and best.design not in found.as_good:
         better = found.as_good[0]
         out.print(f"Because shares may be off {better} is better here: design takes it with --design {better}.")
     if found.solved_for == "error" and best.clients is not None and best.error is not None:
@@ -345,7 +345,7 @@ def _show_one(found: Plan, goal: Goal, metric: Metric) -> None:
         at, epsilon = best.clients, Decimal(str(best.epsilon))
 
         def needed() -> int | None:
-            return choices(goal, metric, at, epsilons=[epsilon], **terms).rows[0].clients
+            return choices(scores, metric, at, epsilons=[epsilon], **terms).rows[0].clients
 
         warning = no_study_sentence(at, best.error, metric, parts, needed)
         if warning is not None:

@@ -17,12 +17,12 @@ def relay(
 ) -> None:
     """Carry envelopes to a collector's gateway, so that it does not see who sends them."""
     try:
-        from fairgauge.relay.relay_server import Relay
+        from fairgauge.parties.relay_server import RelayServer
         from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
     except ImportError as error:
         raise MissingExtra(f"the relay needs {error.name}", "relay-server") from None
-    found = Relay(to)
+    found = RelayServer(to)
     config = ServerConfig(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key)
     err.print("It must not be run by whoever runs the collector: docs/no-party-alone.md says why.")
     run(found, config, announce=lambda where: out.print(f"fairgauge relay on {where}"))

@@ -12,9 +12,9 @@ from fairgauge.cli import options
 from fairgauge.cli.console import out, show_table
 from fairgauge.cli.formats import Form, in_forms, show_as
 from fairgauge.cli.progress import waiting
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.keeping.check import Checked
+from fairgauge.collector.stores import backup as stores
 from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of, moment_of
 
@@ -42,9 +42,7 @@ def check(
 ) -> None:
     """Compare every tally with its answers and every seal with both and the record, also while a collector runs."""
     with waiting("Checking") as bar:
-        found = asyncio.run(
-            addresses.check(address, secrets=secrets, progress=lambda title: bar.say(f"Checking {title}"))
-        )
+        found = asyncio.run(stores.check(address, secrets=secrets, progress=lambda title: bar.say(f"Checking {title}")))
     _show(found, "What is stored agrees", form)
     if found.faults:
         raise typer.Exit(1)
@@ -60,7 +58,7 @@ def backup(
 ) -> None:
     """Copy a store as it is at one moment, while it is used, and check the copy. Keys are not in it."""
     with waiting("Copying") as bar:
-        found = asyncio.run(addresses.back_up(address, output, progress=lambda title: bar.say(f"Checking {title}")))
+        found = asyncio.run(stores.back_up(address, output, progress=lambda title: bar.say(f"Checking {title}")))
     _show(found, f"{output} is a whole copy, checked", form)
 
 
@@ -84,7 +82,7 @@ def restore(
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
         found = asyncio.run(
-            addresses.restore(backup, address, event, secrets=secrets, without_record=without_record, progress=told)
+            stores.restore(backup, address, event, secrets=secrets, without_record=without_record, progress=told)
         )
     _show(found, "The copy is in place, checked", form)
     if form == "people":
@@ -100,13 +98,13 @@ def migrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
 ) -> None:
     """Bring a store to this version's schema, as serve does when it starts."""
-    steps = asyncio.run(addresses.upgrade_steps(address))
+    steps = asyncio.run(stores.upgrade_steps(address))
     if not steps:
         out.print("The store has this version's schema: nothing to do.")
         return
     if not dry_run:
         with waiting("Upgrading"):
-            asyncio.run(addresses.migrate(address))
+            asyncio.run(stores.migrate(address))
     for step in steps:
         out.print(f"{'would run' if dry_run else 'ran'} {step}")
 
@@ -149,7 +147,7 @@ def log(
 
 async def _forget(address: str, digest: str, what: str) -> str:
     """Remove it, and return where its bytes may still be."""
-    held = await addresses.open_existing(address)
+    held = await stores.open_existing(address)
     try:
         kept = await held.study(digest)
         if kept is None:
@@ -165,7 +163,7 @@ async def _forget(address: str, digest: str, what: str) -> str:
 
 
 async def _events(address: str, lines: int) -> list[Event]:
-    held = await addresses.open_to_read(address)
+    held = await stores.open_to_read(address)
     try:
         return await held.events(lines)
     finally:

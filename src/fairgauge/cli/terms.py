@@ -13,9 +13,9 @@ from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.client.moments import sharing
 from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
 from fairgauge.errors import InvalidInput
-from fairgauge.passes import read_key
 from fairgauge.study import Issuer, Release, Study
 from fairgauge.study.numbers import as_count, read_decimal
+from fairgauge.unlinkable.pass_token import read_key
 
 _MISSING = {
     "issuer": "who gives out tickets recognises them when they are spent (--issuer)",
@@ -105,6 +105,6 @@ def _issuer(typed: str) -> Issuer:
 def _check_gateway(study: Study) -> None:
     """Refuse a gateway's key that no device could use, where it can be told."""
     if study.gateway is not None:
-        from fairgauge.envelopes import KeyConfig
+        from fairgauge.unlinkable.oblivious import KeyConfig
 
         KeyConfig.read(study.gateway)

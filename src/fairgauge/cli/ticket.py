@@ -8,8 +8,8 @@ import typer
 
 from fairgauge.cli import options
 from fairgauge.cli.console import show_json
-from fairgauge.collector.keeping.addresses import open_to_read
-from fairgauge.collector.notes import leave_note, site_note
+from fairgauge.collector.audit_log import leave_note, site_words
+from fairgauge.collector.stores.backup import open_to_read
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.study.numbers import as_count
@@ -78,7 +78,7 @@ def _for_sites(book: Tickets, study: str, names: list[str], secrets: Path, *, js
     """Print the ticket of each site with its name; a collector learns from a note whom to expect."""
     made = {name: book.of_site(study, name) for name in names}
     for name in made:
-        leave_note(secrets, site_note(name), study)
+        leave_note(secrets, site_words(name), study, site=name)
     if json:
         show_json({"study": study, "sites": made})
     else:

@@ -8,7 +8,7 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.console import out, show_json, show_table
 from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.collector.notes import leave_note
+from fairgauge.collector.audit_log import leave_note
 from fairgauge.server.tokens import new_token, read_tokens, read_uses, revoke_token
 
 SECRETS = Path("fairgauge-secrets")

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairgauge.bundles.checks import verify as run
-from fairgauge.bundles.files import Piece, gather
-from fairgauge.bundles.outcomes import Signatures, Verification
+from fairgauge.bundles.bundle_files import Piece, gather
+from fairgauge.bundles.verification import Signatures, Verification
+from fairgauge.bundles.verification import verify as run
 from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
     from fairgauge.client.delivery import Patience, deliver, send
     from fairgauge.client.exchange import fetch_token
-    from fairgauge.client.inclusion import check_included
+    from fairgauge.client.inclusion_proof import check_included
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import Limits, ToReaders
     from fairgauge.client.load import load_study

@@ -64,12 +64,14 @@ class AgentSite:
             ("site", self._path, WRITE, True),
             ("ledger", own.ledger, READ | WRITE, True),
             ("records", own.records, READ | WRITE, False),
+            ("prepared", own.prepared, READ | WRITE, True),
         ):
             problem = trouble(path, self._mode, forbidden, owned=owned)
             if problem is not None:
                 raise InvalidInput(field, path, f"must be safe from others: {problem}")
-        if (seen := length_seen(own.records, self._mode)) is not None:
-            raise InvalidInput("records", own.records, f"must be safe from others: {seen}")
+        for field, path in (("records", own.records), ("prepared", own.prepared)):
+            if (seen := length_seen(path, self._mode)) is not None:
+                raise InvalidInput(field, path, f"must be safe from others: {seen}")
         return own
 
     def check(self, study: Study) -> Refusal | None:

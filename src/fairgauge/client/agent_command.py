@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 SUMMARY = "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket."
 HELP = {
     "settings": "The agent's own file. With several, one process serves several people, each on a socket of its own. "
-    "With --check, a site's own file as well.",
-    "check": "Read settings, profiles and records, say what may be asked and what does not fit, and end.",
+    "With --check and --prepare, a site's own file as well.",
+    "check": "Read settings and profiles, say what may be asked and what does not fit, and end.",
+    "prepare": "Read a site's records, and write what studies are answered from: once, and again when they changed.",
 }
 
 
@@ -25,7 +26,8 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's arguments."""
     parser = argparse.ArgumentParser(prog="fairgauge agent", description=SUMMARY, allow_abbrev=False)
     parser.add_argument("settings", metavar="SETTINGS", nargs="+", help=HELP["settings"])
-    parser.add_argument("--check", action="store_true", help=HELP["check"])
+    for name in ("check", "prepare"):
+        parser.add_argument(f"--{name}", action="store_true", help=HELP[name])
     return parser
 
 
@@ -33,7 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 fine, 1 the answer is no, 2 bad input."""
     try:
         options = make_parser().parse_args(arguments)
-        _check(options.settings) if options.check else _serve(options.settings)
+        if options.prepare:
+            prepare(options.settings)
+        if options.check:
+            _check(options.settings)
+        elif not options.prepare:
+            _serve(options.settings)
     except FairgaugeError as error:
         sys.stderr.write(f"fairgauge: {error}\n")
         return 2 if isinstance(error, InvalidInput) else 1
@@ -48,6 +55,37 @@ def _check(paths: list[str]) -> None:
         sys.stdout.write("".join(f"{line}\n" for line in allowed))
     if odd:
         raise CannotAnswer("; ".join(odd))
+
+
+def prepare(paths: Sequence[str]) -> None:
+    """Read the records of sites, and write what studies are answered from; say what of them does not fit.
+
+    Raises:
+        FairgaugeError: If a file names no site, something cannot be used, or entries do not fit.
+    """
+    odd: list[str] = []
+    for path in paths:
+        own = _site_of(path)
+        if own is None:
+            raise InvalidInput("settings", path, "must be a site's own file, or name one as its site")
+        found = own.prepare()
+        sys.stdout.write(f"{own.prepared}: {found.rows:,} records\n")
+        odd += found.odd
+    if odd:
+        raise CannotAnswer(f"prepared all the same, but {'; '.join(odd)}")
+
+
+def _site_of(path: str) -> "SiteSettings | None":
+    """Return the settings of a site, from its own file or from that of its agent; None for a person's agent."""
+    from fairgauge.canonical import decode, read_file
+    from fairgauge.client.site_settings import SiteSettings
+
+    if "records" in decode(read_file(path, field="settings"), error=InvalidInput):
+        return SiteSettings.load(path)
+    from fairgauge.client.agent_settings import AgentSettings
+
+    agent = AgentSettings.load(path)
+    return None if agent.site is None else SiteSettings.load(agent.site)
 
 
 def look_at(path: str) -> tuple[list[str], list[str]]:
@@ -65,7 +103,7 @@ def look_at(path: str) -> tuple[list[str], list[str]]:
 
     if "records" in decode(read_file(path, field="settings"), error=InvalidInput):
         site = SiteSettings.load(path)
-        return [_of_site(path, site)], site.check_records()
+        return [_of_site(path, site)], _unprepared(site)
     from fairgauge.client.agent_settings import AgentSettings
 
     return look_at_agent(AgentSettings.load(path))
@@ -86,9 +124,18 @@ def look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
         )
     if settings.site is not None:
         own = AgentSite(settings.site, settings.mode).settings()
-        odd += own.check_records()
+        odd += _unprepared(own)
         allowed.append(_of_site(settings.socket, own))
     return allowed, odd
+
+
+def _unprepared(own: "SiteSettings") -> list[str]:
+    """Say so if a site's records were not prepared, or for other settings; the table itself is left alone."""
+    try:
+        own.load_records()
+    except InvalidInput as problem:
+        return [str(problem)]
+    return []
 
 
 def _of_site(name: object, own: "SiteSettings") -> str:

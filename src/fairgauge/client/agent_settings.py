@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study.numbers import exact
 
 LONGEST_PROFILE = 2**20
+_ONE = 2**128
 _PARTS = ("group", "values")
 _FIELDS = {"socket", "profile", "ledger", "limit", "study_limit", "askers_give", "mode", "site", *FIELDS}
 
@@ -145,7 +147,7 @@ def _read(data: bytes, errors: str) -> object:
 
 @lru_cache(maxsize=64)
 def _parts_of(data: bytes) -> dict[str, dict[str, Any]]:
-    """Return the two parts of a profile, with values as exact numbers.
+    """Return the two parts of a profile, with values as numbers of one length.
 
     A text is read once and not for every study: how long that takes depends on what is in it, and who may ask thousands
     of studies that cost nothing could take the mean.
@@ -153,7 +155,13 @@ def _parts_of(data: bytes) -> dict[str, dict[str, Any]]:
     profile = _read(data, errors="replace")
     found = profile if isinstance(profile, dict) else {}
     group, values = (found[name] if isinstance(found.get(name), dict) else {} for name in _PARTS)
-    return {"group": group, "values": {name: exact(value) for name, value in values.items()}}
+    return {"group": group, "values": {name: _bounded(value) for name, value in values.items()}}
+
+
+def _bounded(value: object) -> Fraction | None:
+    """Return a number to the nearest 2^-128, at most 2^128 in size: with 390 digits an answer would take longer."""
+    number = exact(value)
+    return None if number is None else Fraction(max(-(_ONE**2), min(_ONE**2, round(number * _ONE))), _ONE)
 
 
 def _are_objects(profile: dict[str, Any]) -> bool:

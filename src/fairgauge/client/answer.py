@@ -104,7 +104,8 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.  For a study of sites its records, as :func:`~fairgauge.client.records.records_of` takes them.
+            lacks.  For a study of sites its :class:`~fairgauge.client.records.Records`, or a
+            table that becomes such now.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -142,10 +143,9 @@ def _(_: Channel, study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
 
 @_draw.register
 def _(mechanism: NoisyCounts, _: Study, held: Any) -> tuple[int, ...]:
-    from fairgauge.client.records import records_of
     from fairgauge.client.site import draw_counts
 
-    return draw_counts(mechanism, records_of(mechanism, held))
+    return draw_counts(mechanism, held)
 
 
 def check_held(study: Study, held: object) -> None:
@@ -167,6 +167,11 @@ def _(_: Channel, held: object) -> None:
 def _(_: NoisyCounts, held: object) -> None:
     if isinstance(held, Mapping) and set(held) == {"group", "values"}:
         raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+
+
+def is_unnamed(study: Study, held: Any) -> bool:
+    """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
+    return not study.mechanism.counts_people and not is_mapping(entry_of(held, "group"))
 
 
 def check_profile(profile: object) -> None:

@@ -56,7 +56,7 @@ HELP = {
     "output": "For a site: write the answer to this file.",
     "empty": "For a site: answer though there is no record; otherwise that is refused, and nothing is spent.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
-    "issuer": "Where blind tickets are fetched, if not at the name that the study gives.",
+    "issuer": "Where blind tickets are fetched, from somebody else than the collector; or compare the --digest.",
     "wait": "Stay until the moment that the ledger drew has come, and send then.",
     "now": "Send at once, though the study has answers wait for a moment that tells nothing.",
     "again": "Send the answer again though it was delivered: for a collector that lost it. It costs no privacy.",
@@ -206,19 +206,19 @@ def _load(request: Request) -> "Study":
     One that hides who answers, or when, is asked for once and kept: whoever asks its collector again when the answer
     leaves shows it the address beside the answer.  Through a relay, the collector sees no address at all.
     """
-    from fairgauge.client.load import load_study, named_in
+    from fairgauge.client.load import named_in, read_study
 
     if not request.study.startswith(("http://", "https://")):
-        return load_study(request.study, digest=request.digest)
+        return read_study(request.study, digest=request.digest)
     from fairgauge.client.ledger import Ledger, default_ledger
 
     path = Path(request.ledger) if request.ledger is not None else default_ledger()
     address = request.study.rstrip("/")
     kept = Ledger(path).document(address) if path.exists() else None
     if kept is not None:
-        return load_study(kept, digest=request.digest or named_in(address))
-    study = load_study(request.study, digest=request.digest, relay=request.relay)
-    if study.gateway is not None or study.epoch is not None or study.admission == "blind":
+        return read_study(kept, digest=request.digest or named_in(address))
+    study = read_study(request.study, digest=request.digest, relay=request.relay)
+    if study.unlinkable or study.epoch is not None:
         Ledger(path).keep_document(address, study.to_bytes())
     if study.gateway is not None and request.relay is None:
         sys.stderr.write(SEEN)
@@ -390,15 +390,15 @@ def _attributes(study: "Study") -> list[str]:
     return sorted({factor.name for attribute in study.attributes for factor in attribute.factors})
 
 
-def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None]:
+def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None] | str | None:
     """Read ``sex=female``, or ``female`` where the study has one attribute; what is given twice counts as nothing.
 
     A name is what the study has as the name of an attribute, so that ``>=65`` is a group and names nothing.
     """
     known = _attributes(study)
     pairs = _named(typed, known)
-    if not pairs and len(typed) == len(known) == 1:
-        pairs = [(known[0], typed[0])]
+    if not pairs and len(typed) <= len(known) == 1:
+        return "".join(typed) or None
     often = Counter(name for name, _ in pairs)
     return {name: group or None if often[name] == 1 else None for name, group in pairs}
 

@@ -14,7 +14,7 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.moments import shown
 from fairgauge.client.web import Response, check_url, place, request
-from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput, NotSigned
+from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra
     from fairgauge.client.relay_client import Relay
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # what sends through a relay needs an extra
 Receipt = Literal["accepted", "duplicate"]
 
 LONGEST_REPLY = 2**16
-LONGEST_DIRECTORY = 2**22
 
 _TRY_AGAIN = frozenset({408, 425, 429})
 _NO = {
@@ -142,30 +141,6 @@ def check_open(study: str, url: str, *, patience: Patience | None = None, relay:
         raise AnswerRefused(f"{place(url)} has closed the study; nothing was drawn, and no privacy was spent")
     if status == "not open yet":
         raise CannotSend(f"{place(url)} does not take answers to the study yet; nothing was drawn: come again later")
-
-
-def check_listed(study: str, url: str, *, relay: "Relay", patience: Patience | None = None) -> None:
-    """Ask the collector through a relay which studies it has, and refuse one that it does not name to everybody.
-
-    Args:
-        study: The study's digest.
-        url: The collector's address.
-        relay: What to ask through; the collector cannot know who asks.
-        patience: How long the relay may be silent; it is asked once.
-
-    Raises:
-        NotSigned: If the collector does not name the study.
-        CannotSend: If it does not say.
-    """
-    check_url("send", url)
-    timeout = (patience or Patience()).timeout
-    response = relay.request(f"{url.rstrip('/')}/studies/directory", timeout=timeout, most=LONGEST_DIRECTORY)
-    listed = _document(response).get("studies") if response.status == 200 else None
-    if not isinstance(listed, list):
-        raise CannotSend(f"{place(url)} does not say which studies it has (HTTP status {response.status})")
-    if study not in listed:
-        rule = "somebody may have made it for you alone; nothing was drawn"
-        raise NotSigned(f"{place(url)} does not name the study {study} to everybody: {rule}")
 
 
 def deliver(

@@ -2,7 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, TypeGuard
+
+from fairgauge.study import Metric
+from fairgauge.study.numbers import exact
 
 _WHOLE = re.compile(r"(-?[0-9]+)\.0*")
 
@@ -23,6 +27,12 @@ def entry_of(given: Mapping[str, Any], name: str) -> Any:
 def plain_text(entry: object) -> str | None:
     """Return a text as one of no class of its own, which might compare as it likes; None for what is no text."""
     return str.__str__(entry) if issubclass(type(entry), str) else None
+
+
+def is_inside(metric: Metric, value: object) -> bool:
+    """Tell whether a value is a number of a metric's range."""
+    number = exact(value)
+    return number is not None and Fraction(metric.low) <= number <= Fraction(metric.high)
 
 
 def entry_text(entry: Any) -> str | None:

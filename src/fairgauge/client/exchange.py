@@ -4,24 +4,25 @@ Everything is in the ledger before it is sent, and the request is the same bytes
 hear the reply, asks again and gets the same.  So one ordinary ticket gives one token, and none is lost.
 """
 
-import json
-
 from fairgauge.client.answer import check_ticket
 from fairgauge.client.delivery import Patience
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.web import check_url, place, request
+from fairgauge.client.web import place, request
+from fairgauge.client.witness import check_signed_for
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
-from fairgauge.passes import Pass, begin_pass, challenge_of, read_key
-from fairgauge.passes.token import SIGNATURE
 from fairgauge.study import Study
+from fairgauge.unlinkable.pass_token import SIGNATURE, Pass, begin_pass, challenge_of, read_key
 
-_DIRECTORY = "/.well-known/private-token-issuer-directory"
-_LONGEST = 2**16
 _TYPES = {"Content-Type": "application/private-token-request", "Accept": "application/private-token-response"}
 
 
+def issuer_in(study: Study) -> str:
+    """Return the address of the issuer that a study names."""
+    return "" if study.issuer is None else f"https://{study.issuer.name}"
+
+
 def fetch_token(
-    ledger: Ledger, study: Study, ticket: str | None, *, issuer: str | None = None, patience: Patience | None = None
+    ledger: Ledger, study: Study, ticket: str | None, *, issuer: str, patience: Patience | None = None
 ) -> bytes:
     """Return the token for a study, from the ledger if it is there, else from the study's issuer.
 
@@ -29,7 +30,8 @@ def fetch_token(
         ledger: Where the token is kept, and what it takes to ask for it again.
         study: A study with blind tickets.
         ticket: The ordinary ticket to exchange; not needed if the token is there.
-        issuer: The issuer's address, if it is not ``https://`` and the name that the study gives.
+        issuer: The address of an issuer that the person names.  The name in the study (:func:`issuer_in`) is good where
+            somebody compared the study's digest: else its collector may have written itself there.
         patience: How long the issuer may be silent; it is asked once, and the same command asks again.
 
     Raises:
@@ -49,39 +51,22 @@ def fetch_token(
     check_ticket(ticket)
     key = read_key(study.issuer.key, field="issuer.key")
     challenge = challenge_of(study.issuer.name, study.digest)
-    url = f"https://{study.issuer.name}" if issuer is None else issuer
-    check_url("issuer", url)
-    _check_signs_for(study, url, patience or Patience())
+    check_signed_for(study, issuer, timeout=(patience or Patience()).timeout)
     begun = Pass.from_bytes(ledger.begin_pass(study.digest, ticket, lambda: begin_pass(key).to_bytes()))
     response = request(
-        f"{url.rstrip('/')}/token-request",
+        f"{issuer.rstrip('/')}/token-request",
         body=begun.request(key, challenge),
         headers={**_TYPES, "Authorization": f"Bearer {ticket}"},
         timeout=(patience or Patience()).timeout,
         most=SIGNATURE + 1,
     )
     if response.status in (400, 401, 403, 404, 409):
-        raise AnswerRefused(f"{place(url)} does not take the ticket (HTTP status {response.status})")
+        raise AnswerRefused(f"{place(issuer)} does not take the ticket (HTTP status {response.status})")
     if response.status != 200:
-        raise CannotSend(f"{place(url)} is not ready to exchange the ticket (HTTP status {response.status})")
+        raise CannotSend(f"{place(issuer)} is not ready to exchange the ticket (HTTP status {response.status})")
     try:
         token = begun.token(key, challenge, response.body)
     except NotSigned:
-        raise NotSigned(f"{place(url)} did not sign with the key that the study names; nothing was drawn") from None
+        raise NotSigned(f"{place(issuer)} did not sign with the key that the study names; nothing was drawn") from None
     ledger.keep_token(study.digest, token)
     return token
-
-
-def _check_signs_for(study: Study, url: str, patience: Patience) -> None:
-    """Refuse a study that its issuer does not name: somebody may have made one for this device alone."""
-    response = request(f"{url.rstrip('/')}{_DIRECTORY}", timeout=patience.timeout, most=_LONGEST)
-    if response.status != 200:
-        raise CannotSend(f"{place(url)} is not ready to say which study it signs for (HTTP status {response.status})")
-    try:
-        told = json.loads(response.body)
-    except (ValueError, RecursionError):
-        told = None
-    studies = told.get("studies") if isinstance(told, dict) else None
-    if not isinstance(studies, list) or study.digest not in studies:
-        rule = "somebody may have made this one for you alone; nothing was drawn"
-        raise NotSigned(f"{place(url)} does not sign for the study {study.digest}: {rule}")

@@ -23,7 +23,7 @@ from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
 from fairgauge.client import held
-from fairgauge.client.answer import Answer, answer, check_held, check_ticket
+from fairgauge.client.answer import Answer, answer, check_held, check_ticket, is_unnamed
 from fairgauge.client.disk import rename_to_free, sync_folder
 from fairgauge.client.limits import Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.client.moments import next_moment
@@ -91,7 +91,8 @@ class Ledger:
         Guarantee: exact; over the ledger's lifetime each study gets at most one randomisation, and the answers
         about an attribute have a summed epsilon within the lifetime limit.  Every attribute that the study asks about
         is charged by its name, whoever answers: neither group nor value decides whether there is an answer, nor what
-        pays for it.
+        pays for it.  A group without an attribute's name is of whatever the study names: all answers together are
+        within the limit then.
 
         Args:
             study: The study.
@@ -117,6 +118,8 @@ class Ledger:
                 limits.check_study(study)
                 costs = charges(study)
                 limits.check_lifetime(costs, self._charges(connection))
+                if is_unnamed(study, profile):
+                    limits.check_unnamed(costs, self._costs(connection))
                 moment = self._moment_for(study)
                 found = answer(study, profile, limit=limits, ticket=ticket)
                 row = (found.study, found.id, json.dumps(found.payload))
@@ -291,6 +294,13 @@ class Ledger:
         sql = "SELECT attribute, epsilon, COUNT(*) FROM charges GROUP BY attribute, epsilon"
         rows = connection.execute(sql).fetchall()
         return [(str(attribute), times(self._cost(epsilon), count)) for attribute, epsilon, count in rows]
+
+    def _costs(self, connection: Connection) -> list[dict[str, Decimal]]:
+        """Return for each answer what it cost each attribute."""
+        found: dict[str, dict[str, Decimal]] = {}
+        for study, name, cost in connection.execute("SELECT study, attribute, epsilon FROM charges"):
+            found.setdefault(study, {})[name] = self._cost(cost)
+        return list(found.values())
 
     def _cost(self, typed: Any) -> Decimal:
         try:

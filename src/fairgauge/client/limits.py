@@ -70,6 +70,27 @@ class Limits:
                     f"make it {_shown(after)}, and the limit is {self.lifetime}"
                 )
 
+    def check_unnamed(self, charges: Charges, spent: Iterable[Charges]) -> None:
+        """Refuse an answer about a group without an attribute's name that would bring all answers above the limit.
+
+        Such a group is of whatever attribute a study names, so that a new name must not be a new budget.
+
+        Args:
+            charges: What the answer costs.
+            spent: What every answer before it cost, whatever it was about.
+
+        Raises:
+            CannotAnswer: If it would.
+        """
+        before = add_up(max(costs.values()) for costs in spent)
+        after = add_up((before, max(charges.values())))
+        if self.lifetime is not None and after > self.lifetime:
+            raise CannotAnswer(
+                f"all answers have cost epsilon {_shown(before)} on this device; an answer would make it "
+                f"{_shown(after)}, and the limit is {self.lifetime} for a group without its attribute's name; "
+                'one with a name, as in {"sex": "female"}, has a limit of its own'
+            )
+
 
 UNLIMITED = Limits(None, None)
 

@@ -12,19 +12,43 @@ TIMEOUT = 20.0
 _PINNED = re.compile(r"/studies/([0-9a-f]{64})/?\Z")
 
 
-def load_study(source: str | Path | bytes, *, digest: str | None = None, relay: str | None = None) -> Study:
+def load_study(
+    source: str | Path | bytes, *, digest: str | None = None, relay: str | None = None, issuer: str | None = None
+) -> Study:
     """Load a study and check its form, its digest and the exact epsilon of its tables.
+
+    One that hides who answers, and comes from an address or is to be answered through a relay, is loaded if somebody
+    else than its collector says that it is everybody's (:mod:`fairgauge.client.witness`).
 
     Args:
         source: A file, the document itself, or an address that starts with ``http://`` or ``https://``.
-        digest: The study that is expected.  An address that ends in ``/studies/`` and a digest expects that one.
+        digest: The study that is expected, as others have it.  An address that ends in ``/studies/`` and a digest
+            expects that one, too.
         relay: The address of a relay to ask through, so that the collector does not see who reads its study.
+        issuer: The address of an issuer that the person names; it must sign for this study.
 
     Raises:
-        CannotSend: If the relay does not pass it on.
-        InvalidInput: If nothing can be read there, or the study is malformed or another one.
+        CannotSend: If the relay does not pass it on, or the issuer does not say for which study it signs.
+        InvalidInput: If nothing can be read there, or the study is malformed, or another one, or has no witness.
         NotPrivate: If a table spends more than the study declares.
+        NotSigned: If the issuer signs for another study.
     """
+    study = read_study(source, digest=digest, relay=relay)
+    asked = isinstance(source, str) and source.startswith(("http://", "https://"))
+    if study.unlinkable and (asked or relay is not None):
+        from fairgauge.client.web import check_apart
+        from fairgauge.client.witness import check_signed_for, check_witness
+
+        check_witness(study, digest=digest, issuer=issuer)
+        if issuer is not None:
+            if isinstance(source, str) and asked:
+                check_apart("issuer", issuer, source)
+            check_signed_for(study, issuer, timeout=TIMEOUT)
+    return study
+
+
+def read_study(source: str | Path | bytes, *, digest: str | None = None, relay: str | None = None) -> Study:
+    """The same, whoever it was made for: what is answered wants a witness besides."""
     if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
         raise InvalidInput("digest", digest, "must be 64 lower-case hexadecimal digits")
     expected = {digest} if digest is not None else set()

@@ -21,11 +21,10 @@ from typing import Any, TextIO, TypeVar
 
 from fairgauge.channel import Channel
 from fairgauge.client.answer import group_index, groups_by_attribute
-from fairgauge.client.entries import entry_of
+from fairgauge.client.entries import entry_of, is_inside
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Study
-from fairgauge.study.numbers import exact
 
 FIELDS = ("attributes", "metrics", "confusion", "studies")
 T = TypeVar("T")
@@ -71,9 +70,11 @@ class Policy:
         )
 
     @property
-    def settles(self) -> bool:
-        """Whether it says what may be asked, so that a study names nothing of its own choice."""
-        return self.studies is not None or (self.attributes is not None and self.metrics is not None)
+    def counted(self) -> tuple[tuple[Attribute, ...], tuple[Metric, ...], bool] | None:
+        """The attributes and metrics that it names, and whether truth by prediction may be counted; None for any."""
+        if self.attributes is None or self.metrics is None:
+            return None
+        return tuple(self.attributes.values()), tuple(self.metrics.values()), self.confusion
 
     def refused(self, study: Study) -> Refusal | None:
         """Return why a study may not be asked; None if it may."""
@@ -205,12 +206,6 @@ def unsettled(policy: Policy, profile: Mapping[str, Any], askers_give: Collectio
         if name not in askers_give and not _lacks(values, name) and not is_inside(metric, values.get(name)):
             found.append(f"{name} must be a number from {metric.low} to {metric.high}, or null")
     return found
-
-
-def is_inside(metric: Metric, value: object) -> bool:
-    """Tell whether a value is a number of the metric's range."""
-    number = exact(value)
-    return number is not None and Fraction(metric.low) <= number <= Fraction(metric.high)
 
 
 def _lacks(given: Mapping[str, Any], name: str) -> bool:

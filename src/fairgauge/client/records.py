@@ -1,27 +1,55 @@
-"""Read a site's records from a file or a data frame; whatever goes wrong, no entry is repeated.
+"""A site's records: read once, when the site is set up, into numbers of one form that every study is answered from.
+
+A table can hold anything: bytes that are no text, days beyond all calendars, numbers of a thousand digits.  Whether it
+can be read, and how fast, depends on that, and whoever picks a study may see both.  So a table is read before a study
+is known, against what the site says may be counted.  What comes of it are :class:`Records`: for every row and column
+one whole number of four bytes.  Nothing in these can raise or delay, and whatever counts sees nothing else.
 
 CSV needs the standard library alone.  Parquet and data frames need narwhals and an engine, which are loaded then.
+Whatever goes wrong, no entry is repeated.
 """
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+import re
+import secrets
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fairgauge.client.entries import name_text
-from fairgauge.client.site import Record
-from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
-from fairgauge.study import NoisyCounts
+from fairgauge.canonical import decode, encode
+from fairgauge.client.entries import entry_text, is_inside, name_text
+from fairgauge.errors import InvalidInput, MissingExtra
+from fairgauge.study import Attribute, Metric, NoisyCounts
 
 Entries = list[Any]
+# What a column of numbers is: ("person", ""), ("group", "sex"), ("one", "truth") or ("value", "recall").
+Key = tuple[str, str]
+
+# What stands for no entry: no group of the list, neither 0 nor 1, nobody; and for what is no number.
+NONE = -1
+NO_VALUE = -(2**31)
+PERSON: Key = ("person", "")
+TRUTH: Key = ("one", "truth")
+PREDICTION: Key = ("one", "prediction")
 
 _STOP = (KeyboardInterrupt, SystemExit)  # Polars panics with what is no Exception; these are somebody's wish
+_ZERO_OR_ONE = re.compile(r"[01]\.0+")
+_BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
+_PLAIN = (str, int, float, bool)  # exactly these: a class of somebody's own compares as it likes
+_VERSION = 1
+_BYTES = 4
+_LONGEST_HEAD = 2**24
+_AGAIN = "Prepare the records: fairgauge agent --prepare SETTINGS"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where things stand in a site's records.
+    """Where things stand in a site's table.
 
     Args:
         groups: The column of each attribute whose name it has not itself.
@@ -38,67 +66,225 @@ class Columns:
     value: str | None = None
     person: str | None = None
 
-    def of(self, site: NoisyCounts) -> tuple[list[str], list[str]]:
-        """Return the columns of the groups and those of the outcome."""
-        groups = [self.groups.get(factor.name, factor.name) for factor in site.attribute.factors]
-        if site.metric is None:
-            return groups, [self.truth, self.prediction]
-        return groups, [self.value or site.metric.name]
 
-
-def records_of(site: NoisyCounts, given: Any, columns: Columns | None = None) -> Iterator[Record]:
-    """Return the records of a file, or of a data frame of any engine that narwhals knows.
+@dataclass(frozen=True)
+class Counted:
+    """What of a site's table is counted, and where that stands.
 
     Args:
-        site: What is counted.
-        given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries; a list or an
-            iterator holds records already, and they are passed on.
+        attributes: The attributes with their groups.
+        metrics: The metrics with their ranges.
+        confusion: Whether truth by prediction is counted.
         columns: Where things stand; each has the name of what it holds unless this says otherwise.
-
-    Raises:
-        InvalidInput: If the file cannot be read, or a column is missing; never for what a record holds.
     """
-    if isinstance(given, list | Iterator):
-        return iter(given)
-    columns = columns or Columns()
-    groups, outcome = columns.of(site)
-    wanted = [*groups, *outcome, *([columns.person] if columns.person else [])]
-    table = read_columns(given, list(dict.fromkeys(wanted)))
-    rows = zip(*(zip(*(table[name] for name in names), strict=True) for names in (groups, outcome)), strict=True)
-    if columns.person is None:
-        return ((None, *row) for row in rows)
-    people = map(name_text, table[columns.person])
-    # Without a person it has no group either: it is left out where records without one are, and not before.
-    nobody = (None,) * len(groups)
-    return (
-        (who, nobody if who is None else of_groups, of_outcome)
-        for who, (of_groups, of_outcome) in zip(people, rows, strict=True)
-    )
+
+    attributes: tuple[Attribute, ...]
+    metrics: tuple[Metric, ...] = ()
+    confusion: bool = False
+    columns: Columns = field(default_factory=Columns)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """What there is a number of in every row, in the order of a file."""
+        ones = (TRUTH, PREDICTION) if self.confusion else ()
+        groups, values = (("group", one.name) for one in self.attributes), (("value", one.name) for one in self.metrics)
+        return PERSON, *groups, *ones, *values
+
+    def head(self, rows: int) -> bytes:
+        """Return the first line of a file of so many rows: what is in it, and where that stood."""
+        where = self.columns
+        document = {
+            "fairgauge-records": _VERSION,
+            "attributes": [[one.name, *one.groups] for one in self.attributes],
+            "metrics": [[one.name, one.low, one.high] for one in self.metrics],
+            "confusion": self.confusion,
+            "columns": [dict(where.groups), where.truth, where.prediction, where.value, where.person],
+            "rows": rows,
+        }
+        return encode(document) + b"\n"
 
 
-def some_of(records: Iterable[Record], counts: Callable[[Record], bool], otherwise: str) -> Iterator[Record]:
-    """Pass records on, and refuse at their end if none of them counts: the answer would be noise, and cost as much.
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A site's records in their one form: in every row as many numbers, whatever stood in the table.
 
     Args:
-        records: The records.
-        counts: Whether a record counts; not asked any more once one does.  Where others see whether there is an answer,
-            every record must count here: two sites that differ in one person's records have as many of them.
-        otherwise: What to do if that is meant.
-
-    Raises:
-        CannotAnswer: If none counts.
+        counted: What they hold.
+        rows: How many there are.
+        numbers: By key, a number for each row: the place of the group in its attribute's list; 0 or 1; the value, from
+            -2^30 for the metric's least to 2^30 for its largest; and the person, counted from 0.
+        odd: Of each column how many entries are there and not what they should be, for the site's own eyes.
     """
-    found, any_row = False, False
-    for record in records:
-        any_row = True
-        found = found or counts(record)
-        yield record
-    if not found:
-        why = "every record lacks a group or an outcome" if any_row else "there is no record"
-        raise CannotAnswer(f"{why}, so the answer would be noise alone; nothing was drawn or spent. {otherwise}")
+
+    counted: Counted
+    rows: int
+    numbers: Mapping[Key, "array[int]"]
+    odd: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, given: Any, counted: Counted) -> "Records":
+        """Read a table, whatever its records hold.
+
+        Args:
+            given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.
+            counted: What is counted.
+
+        Raises:
+            InvalidInput: If it cannot be read, or a column is missing.
+            MissingExtra: If what reads it is not installed.
+        """
+        readers = _readers(counted)
+        wanted = [reader.column for reader in readers.values()]
+        table = read_columns(given, list(dict.fromkeys(wanted)))
+        rows = len(next(iter(table.values())))
+        numbers = {PERSON: array("i", range(rows))} if counted.columns.person is None else {}
+        odd = []
+        for key, reader in readers.items():
+            numbers[key], strange = reader.numbers(table[reader.column])
+            if strange:
+                odd.append(f"{strange:,} of {rows:,} entries of {reader.column} are {reader.strange}")
+        return cls(counted, rows, numbers, tuple(odd))
+
+    @classmethod
+    def of(cls, mechanism: NoisyCounts, given: Any, columns: Columns | None = None) -> "Records":
+        """Read a table for what one study counts, as :meth:`read` does."""
+        metric, factors = mechanism.metric, tuple(mechanism.attribute.factors)
+        metrics = () if metric is None else (metric,)
+        return cls.read(given, Counted(factors, metrics, confusion=metric is None, columns=columns or Columns()))
+
+    def save(self, path: Path) -> None:
+        """Write them to a file that its owner alone may read, whole or not at all.
+
+        Raises:
+            InvalidInput: If it cannot be written.
+        """
+        new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+        try:
+            with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o600), "wb") as file:
+                file.write(self.counted.head(self.rows))
+                for key in self.counted.keys:
+                    file.write(_little(self.numbers[key]).tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(path)
+        except OSError as problem:
+            raise InvalidInput("prepared", path, f"cannot be written: {problem.strerror}") from None
+        finally:
+            new.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path, counted: Counted) -> "Records":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            InvalidInput: If there is no such file, or it was written for other settings; never for what a record holds.
+        """
+        try:
+            with path.open("rb") as file:
+                head, body = file.readline(_LONGEST_HEAD), file.read()
+        except OSError as problem:
+            raise InvalidInput("prepared", path, f"cannot be read: {problem.strerror}. {_AGAIN}") from None
+        rows, keys = _rows(head), counted.keys
+        if head != counted.head(rows) or len(body) != len(keys) * rows * _BYTES:
+            raise InvalidInput("prepared", path, f"was not written for these settings. {_AGAIN}")
+        whole = _little(array("i", body))
+        return cls(counted, rows, {key: whole[place * rows : (place + 1) * rows] for place, key in enumerate(keys)})
 
 
-def read_columns(given: Any, wanted: Sequence[str], perhaps: Sequence[str] = ()) -> dict[str, Entries]:
+@dataclass(frozen=True)
+class _Reader:
+    """How a column of a table becomes numbers: where it is, what an entry is as one, and what does not fit."""
+
+    column: str
+    number: Callable[[Any], int]
+    fits: Callable[[Any], bool]
+    strange: str
+
+    def numbers(self, entries: Entries) -> tuple["array[int]", int]:
+        """Return the number of each entry, and how many of them are there and do not fit."""
+        found, odd = array("i"), 0
+        known: dict[tuple[type, Any], tuple[int, bool]] = {}  # most entries are there many times
+        for entry in entries:
+            key = (type(entry), entry) if type(entry) in _PLAIN else None
+            read = None if key is None else known.get(key)
+            if read is None:
+                read = self.number(entry), entry_text(entry) is not None and not self.fits(entry)
+                if key is not None:
+                    known[key] = read
+            found.append(read[0])
+            odd += read[1]
+        return found, odd
+
+
+def _readers(counted: Counted) -> dict[Key, _Reader]:
+    where = counted.columns
+    found: dict[Key, _Reader] = {}
+    for one in counted.attributes:
+        place = partial(_place_of, _places(one))
+        column, strange = where.groups.get(one.name, one.name), f"none of {', '.join(one.groups)}"
+        found["group", one.name] = _Reader(column, place, partial(_is_there, place), strange)
+    for key, column in ((TRUTH, where.truth), (PREDICTION, where.prediction)) if counted.confusion else ():
+        found[key] = _Reader(column, binary, partial(_is_there, binary), "neither 0 nor 1")
+    for metric in counted.metrics:
+        strange = f"no number from {metric.low} to {metric.high}"
+        column = where.value or metric.name
+        found["value", metric.name] = _Reader(column, partial(position, metric), partial(is_inside, metric), strange)
+    if where.person is not None:
+        found[PERSON] = _Reader(where.person, partial(_numbered, {}), lambda _: True, "nobody")
+    return found
+
+
+def _is_there(number: Callable[[Any], int], entry: Any) -> bool:
+    return number(entry) != NONE
+
+
+def _places(attribute: Attribute) -> Mapping[str | None, int]:
+    """Return the place of each name; of two names that are one number, such as 1 and 1.0, the first has all of it."""
+    return {name_text(name): place for place, name in reversed([*enumerate(attribute.groups)])}
+
+
+def _place_of(places: Mapping[str | None, int], entry: Any) -> int:
+    return places.get(name_text(entry), NONE)
+
+
+def _numbered(known: dict[str, int], entry: Any) -> int:
+    name = name_text(entry)
+    return NONE if name is None else known.setdefault(name, len(known))
+
+
+def binary(entry: object) -> int:
+    """Return 0 or 1 for an entry that says so, and ``NONE`` for every other."""
+    text = (entry_text(entry) or "").lower()
+    return int(text[0]) if _ZERO_OR_ONE.fullmatch(text) else _BINARY.get(text, NONE)  # 1.0, as floats have it
+
+
+def position(metric: Metric, entry: object) -> int:
+    """Return a value from -2^30 for the metric's least to 2^30 for its largest, and ``NO_VALUE`` for what is none.
+
+    One outside of the range is its nearest end.  It is off by less than a billionth of the range.
+    """
+    found = metric.nearest(entry)
+    return NO_VALUE if found is None else round(found)
+
+
+def _rows(head: bytes) -> int:
+    """Return how many rows the first line of a file says there are; none if it is no such line."""
+    try:
+        rows = decode(head.rstrip(b"\n"), error=InvalidInput).get("rows")
+    except InvalidInput:
+        rows = None
+    return rows if type(rows) is int and rows >= 0 else 0
+
+
+def _little(numbers: "array[int]") -> "array[int]":
+    """Return numbers with the least byte first, or back: a file is the same on every machine."""
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers
+
+
+def read_columns(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
     """Return columns of a file, of a data frame of any engine that narwhals knows, or of a mapping.
 
     Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.  One
@@ -109,27 +295,26 @@ def read_columns(given: Any, wanted: Sequence[str], perhaps: Sequence[str] = ())
     Args:
         given: The path of a CSV or Parquet file, a data frame, or a mapping from columns to entries.
         wanted: Columns that must be there.
-        perhaps: Columns that are read if they are there.
 
     Raises:
         InvalidInput: If it cannot be read, a column is missing or there twice, or columns differ in length.
         MissingExtra: If what reads it is not installed.
     """
     if isinstance(given, str | Path):
-        found = _file(Path(given), wanted, perhaps)
+        found = _file(Path(given), wanted)
     elif isinstance(given, Mapping):
         _check(wanted, given)
-        found = {name: list(given[name]) for name in (*wanted, *perhaps) if name in given}
+        found = {name: list(given[name]) for name in wanted}
     else:
-        found = _frame(given, wanted, perhaps)
+        found = _frame(given, wanted)
     if len({len(entries) for entries in found.values()}) > 1:
         raise InvalidInput("records", "columns of different lengths", "must have an entry of each column in every row")
     return found
 
 
-def _file(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str, Entries]:
+def _file(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
     if path.suffix.lower() == ".csv":
-        return _csv(path, wanted, perhaps)
+        return _csv(path, wanted)
     if path.suffix.lower() != ".parquet":
         raise InvalidInput("records", path, "must end in .csv or .parquet")
     try:
@@ -140,20 +325,22 @@ def _file(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str
     try:
         frame = polars.scan_parquet(path)
         frame.collect_schema()
-    except Exception:  # noqa: BLE001 - whatever an engine says, it may say it with an entry
+    except _STOP:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever an engine says, it may say it with an entry; and it panics
         frame = None
     if frame is None:
         _unreadable(path)
-    return _frame(frame, wanted, perhaps, path)
+    return _frame(frame, wanted, path)
 
 
-def _csv(path: Path, wanted: Sequence[str], perhaps: Sequence[str]) -> dict[str, Entries]:
+def _csv(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
     try:
         # A line ends with \n or \r\n and with nothing else: what one person wrote must not make several records.
-        with path.open(newline="\n", encoding="utf-8-sig", errors="replace") as file:
+        with path.open(newline="\n", encoding="utf-8-sig", errors="surrogateescape") as file:
             names = next(csv.reader([file.readline()]), [])
             _check(wanted, names)
-            places = {name: names.index(name) for name in (*wanted, *perhaps) if name in names}
+            places = {name: names.index(name) for name in wanted}
             found: dict[str, Entries] = {name: [] for name in places}
             for line in file:
                 row = _row(line)
@@ -177,7 +364,7 @@ def _row(line: str) -> list[str] | None:
         return None  # an entry beyond all measure, or the end of a line within one
 
 
-def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path | None = None) -> dict[str, Entries]:
+def _frame(given: Any, wanted: Sequence[str], path: Path | None = None) -> dict[str, Entries]:
     try:
         import narwhals as nw
     except ImportError:
@@ -187,16 +374,17 @@ def _frame(given: Any, wanted: Sequence[str], perhaps: Sequence[str], path: Path
     except TypeError:
         rule = "must be a data frame of pandas, Polars, Arrow, PySpark, Dask, DuckDB or another engine of narwhals"
         raise InvalidInput("records", type(given).__name__, rule) from None
-    except Exception:  # noqa: BLE001 - two columns of one name, and whatever else a frame can be
+    except _STOP:
+        raise
+    except BaseException:  # noqa: BLE001 - two columns of one name, and whatever else a frame can be
         frame = None
     names: Sequence[str] = ()
     found: dict[str, Entries] | None = None
     try:
         names = frame.collect_schema().names()
         if set(wanted) <= set(names):
-            there = list(dict.fromkeys([*wanted, *(name for name in perhaps if name in names)]))
-            collected = frame.select(there).collect()
-            found = {name: _entries(collected[name]) for name in there}
+            collected = frame.select(wanted).collect()
+            found = {name: _entries(collected[name]) for name in wanted}
     except _STOP:
         raise
     except BaseException:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry

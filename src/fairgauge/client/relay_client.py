@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from http.client import HTTPMessage
 from urllib.parse import urlsplit
 
-from fairgauge.client.web import NO_HEADERS, Response, check_url, place, request
-from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
-from fairgauge.envelopes.oblivious import KEYS_TYPE, REQUEST_TYPE, SEALED_RESPONSE, SIZE
+from fairgauge.client.web import NO_HEADERS, Response, check_apart, check_url, place, request
 from fairgauge.errors import CannotSend, InvalidInput
 from fairgauge.study import Study
+from fairgauge.unlinkable.binary_http import Message, read_response, write_request
+from fairgauge.unlinkable.oblivious import (
+    KEYS_TYPE,
+    REQUEST_TYPE,
+    SEALED_RESPONSE,
+    SIZE,
+    KeyConfig,
+    open_response,
+    seal_request,
+)
 
 _SLACK = 4096  # a foreign gateway may pad differently
 # In an envelope the collector has the same name for everyone: it could have given each person an address of their own,
@@ -73,7 +81,9 @@ class Relay:
 
         Raises:
             CannotSend: If no reply of the gateway came back.
+            InvalidInput: If the relay is at the address that is asked: it would see address and answer.
         """
+        check_apart("relay", self.url, url)
         sealed = seal_request(self.gateway, write_request(_message(url, body, headers), size=SIZE))
         response = request(
             self.url,

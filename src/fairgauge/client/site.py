@@ -1,30 +1,37 @@
 """Draw for a site that holds many people: count its records by group and outcome, and add noise to every count.
 
-This is the only code that sees the records; noisy counts are all that leaves it.  A site's answer protects each of its
-people from everyone outside; the site itself sees its own data, as before.  That the site takes part, and how large it
-is to within the noise, is not hidden.
+Noisy counts are all that leaves it.  A site's answer protects each of its people from everyone outside; the site itself
+sees its own data, as before.  That the site takes part, and how large it is to within the noise, is not hidden.
+
+Every record takes the same steps, whatever it holds: one that is left out is counted in a cell of its own, to which
+nobody looks.
 """
 
-import re
-import secrets
+import os
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from typing import Any
 
-from fairgauge.client.entries import entry_text, name_text
 from fairgauge.client.noise import draw_noise
-from fairgauge.errors import CannotAnswer
-from fairgauge.study import Attribute, Metric, NoisyCounts
+from fairgauge.client.records import (
+    NO_VALUE,
+    NONE,
+    PERSON,
+    PREDICTION,
+    TRUTH,
+    Key,
+    Records,
+    binary,
+    position,
+)
+from fairgauge.errors import InvalidInput
+from fairgauge.study import Metric, NoisyCounts
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
-_ZERO_OR_ONE = re.compile(r"[01]\.0+")
 
-# A person, the groups by attribute, and the outcome: truth and prediction, or a value.
-Record = tuple[object, tuple[object, ...], tuple[object, ...]]
-
-
-def draw_counts(site: NoisyCounts, records: Iterable[Record]) -> tuple[int, ...]:
+def draw_counts(site: NoisyCounts, held: Any) -> tuple[int, ...]:
     r"""Count a site's records, and add discrete Laplace noise to every count.
 
     Neighbouring sites differ in the records of one person, replaced by others.  With at most r records a person that
@@ -34,129 +41,112 @@ def draw_counts(site: NoisyCounts, records: Iterable[Record]) -> tuple[int, ...]
 
     Args:
         site: What is counted.
-        records: For each record the person, the groups and the outcome.  A record without a group or an outcome, and
-            one whose group the study does not list or whose outcome is none, is left out of the counts.
+        held: The site's records; what is none yet is read now, as :meth:`Records.read` does.
     """
+    records = held if isinstance(held, Records) else Records.of(site, held)
     decay = site.decay
     noisy = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
     # Cut off when they are noisy already, which tells no more; to refuse would be free, and tell something.
     return tuple(max(-MOST_IN_CELL, min(MOST_IN_CELL, count)) for count in noisy)
 
 
-def count_records(site: NoisyCounts, records: Iterable[Record]) -> list[int]:
+def count_records(site: NoisyCounts, records: Records) -> list[int]:
     """Return how many records are in each cell, with at most as many of one person as the study says.
 
     Which of a person's records are kept is picked at random, each with the same chance.
     """
-    kept: dict[object, list[int]] = {}
-    met: dict[object, int] = {}
-    counts = [0] * site.size
-    for person, groups, outcome in records:
-        cell = _cell(site, groups, outcome)
-        if cell is None:
-            continue
-        if person is None:  # each record is a person of its own
-            counts[cell] += 1
-            continue
-        met[person] = met.get(person, 0) + 1
-        own = kept.setdefault(person, [])
-        if len(own) < site.records:
-            own.append(cell)
-        elif (place := secrets.randbelow(met[person])) < site.records:
-            own[place] = cell
-    for own in kept.values():
-        for cell in own:
-            counts[cell] += 1
-    return counts
+    cells, people, most = cells_of(site, records), records.numbers[PERSON], site.records
+    met = [0] * (max(people, default=NONE) + 1) + [most]  # the last is nobody's, so that theirs are one too many
+    counts = [0] * (site.size + 1)
+    for row in _in_any_order(records):
+        cell, person = cells[row], people[row]
+        met[person] += cell < site.size
+        counts[(site.size, cell)[met[person] <= most]] += 1
+    return counts[: site.size]
 
 
-def law_of(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
-    """Return the cells that a record may be counted in, each with its chance; none if it cannot be counted.
+def cells_of(site: NoisyCounts, records: Records) -> list[int]:
+    """Return the cell of each record; for one that lacks a group or an outcome, the number of cells.
 
-    A value between two levels is rounded to one of them at random, so that the mean stays; one outside of the metric's
-    range counts as its nearest end.
+    A value between two levels is rounded to one of them at random, so that the mean stays.
+
+    Raises:
+        InvalidInput: If the records were read for something else.
     """
-    return law_in(site, _group(site.attribute, groups), outcome)
+    found, out, stride = [0] * records.rows, site.size, site.size
+    lists = {one.name: one.groups for one in records.counted.attributes}
+    for factor in site.attribute.factors:
+        stride //= len(factor.groups)
+        places = {name: place * stride for place, name in enumerate(factor.groups)}
+        # By the place in the records' own list; the last, which -1 is, for no group.
+        steps = [*(places.get(name, out) for name in lists.get(factor.name, ())), out]
+        found = _further(found, _numbers(records, ("group", factor.name)), steps)
+    if site.metric is None or site.levels is None:
+        found = _further(found, _numbers(records, TRUTH), [0, 2, out])
+        found = _further(found, _numbers(records, PREDICTION), [0, 1, out])
+    elif any(_is_same(site.metric, one) for one in records.counted.metrics):
+        levels = _at_levels(site.levels, _numbers(records, ("value", site.metric.name)), out)
+        found = [cell + level for cell, level in zip(found, levels, strict=True)]
+    else:
+        raise InvalidInput("records", site.metric.name, "must have been read for this metric and its range")
+    return [min(out, cell) for cell in found]
+
+
+def _is_same(asked: Metric, own: Metric) -> bool:
+    ends = [(Fraction(one.low), Fraction(one.high)) for one in (asked, own)]
+    return asked.name == own.name and ends[0] == ends[1]
+
+
+def left_out(site: NoisyCounts, records: Records) -> int:
+    """Return how many records count in no cell, for the site's own eyes."""
+    people = records.numbers[PERSON]
+    return sum(cell == site.size or who == NONE for cell, who in zip(cells_of(site, records), people, strict=True))
+
+
+def _numbers(records: Records, key: Key) -> "array[int]":
+    if key not in records.numbers:
+        raise InvalidInput("records", key[1], "must have been read for what the study counts")
+    return records.numbers[key]
+
+
+def _further(found: list[int], places: "array[int]", steps: list[int]) -> list[int]:
+    return [cell + steps[place] for cell, place in zip(found, places, strict=True)]
+
+
+def _at_levels(levels: Sequence[int], values: "array[int]", out: int) -> list[int]:
+    """Return the level of each value, drawn among the two beside it; at least ``out`` for what is no number.
+
+    Levels are bisected, so that it takes as many steps for every value: the study chooses where they are dense.  And a
+    draw has 64 bits whatever the distance of two levels is, so that it takes as long: the mean is off by 2^-64 of that.
+    """
+    found = []
+    for value, draw in zip(values, array("Q", os.urandom(8 * len(values))), strict=True):
+        above = max(1, bisect_left(levels, value))
+        low = levels[above - 1]
+        below = draw * (levels[above] - low) >> 64 >= value - low
+        found.append(above - below + out * (value == NO_VALUE))
+    return found
+
+
+def _in_any_order(records: Records) -> Sequence[int]:
+    """Return the rows, each order as likely as any other, where people have several of them."""
+    rows = range(records.rows)
+    if records.counted.columns.person is None:
+        return rows
+    return sorted(rows, key=array("Q", os.urandom(8 * records.rows)).__getitem__)
 
 
 def law_in(site: NoisyCounts, group: int | None, outcome: Sequence[object]) -> tuple[tuple[int, Fraction], ...]:
-    """Return the same for a record whose group's number is known."""
+    """Return the cells that a record of a group may be counted in, each with its chance; none if it is left out."""
     if site.metric is None or site.levels is None:
         truth, prediction = map(binary, outcome)
-        if group is None or truth is None or prediction is None:
+        if group is None or NONE in (truth, prediction):
             return ()
         return ((4 * group + 2 * truth + prediction, Fraction(1)),)
-    place = _place(site.metric, site.levels, outcome[0])
-    if group is None or place is None:
+    value = position(site.metric, outcome[0])
+    if group is None or value == NO_VALUE:
         return ()
-    above, part = len(site.levels) * group + place[0], place[1]
-    return ((above, part),) if part == 1 else ((above, part), (above - 1, 1 - part))
-
-
-def check_record(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> None:
-    """Refuse an entry that is there and cannot be counted: for records that are no secret, and for nobody else's.
-
-    Raises:
-        CannotAnswer: Naming what it must be; the text does not hold the entry.
-    """
-    for factor, entry in zip(site.attribute.factors, groups, strict=True):
-        if entry_text(entry) is not None and listed_group(factor, entry) is None:
-            raise CannotAnswer(f"{factor.name} must be one of {', '.join(factor.groups)} in every record, or empty")
-    if site.metric is not None:
-        if entry_text(outcome[0]) is not None:
-            site.metric.position(outcome[0])  # type: ignore[arg-type]  # whatever it is, it is refused if it is no number
-        return
-    for name, entry in zip(("truth", "prediction"), outcome, strict=True):
-        if entry_text(entry) is not None and binary(entry) is None:
-            raise CannotAnswer(f"{name} must be 0 or 1 in every record, or empty")
-
-
-def _cell(site: NoisyCounts, groups: Sequence[object], outcome: Sequence[object]) -> int | None:
-    """Return the cell of a record; None if it cannot be counted."""
-    law = law_of(site, groups, outcome)
-    if not law:
-        return None
-    above, part = law[0]
-    return above if secrets.randbelow(part.denominator) < part.numerator else law[1][0]
-
-
-def _group(attribute: Attribute, entries: Sequence[object]) -> int | None:
-    cell = 0
-    for factor, entry in zip(attribute.factors, entries, strict=True):
-        place = listed_group(factor, entry)
-        if place is None:
-            return None
-        cell = cell * len(factor.groups) + place
-    return cell
-
-
-def listed_group(attribute: Attribute, entry: object) -> int | None:
-    """Return the place in an attribute's list of the group that an entry names; None for one that is not there."""
-    return None if (name := name_text(entry)) is None else _places(attribute).get(name)
-
-
-@lru_cache(maxsize=64)
-def _places(attribute: Attribute) -> Mapping[str | None, int]:
-    """Return the place of each name; of two names that are one number, such as 1 and 1.0, the first has all of it."""
-    return {name_text(name): place for place, name in reversed([*enumerate(attribute.groups)])}
-
-
-_BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
-
-
-def binary(entry: object) -> int | None:
-    """Return 0 or 1 for an entry that says so; None for every other."""
-    text = entry_text(entry) or ""
-    found = _BINARY.get(text.lower())
-    return int(text[0]) if found is None and _ZERO_OR_ONE.fullmatch(text) else found  # 1.0, as floats have it
-
-
-def _place(metric: Metric, levels: Sequence[int], entry: object) -> tuple[int, Fraction] | None:
-    """Return the level at or above a value, and how much of the way to it from the level below the value is."""
-    position = metric.nearest(entry)
-    if position is None:
-        return None
-    above = bisect_left(levels, position)  # as many steps for every value: the study chooses where levels are dense
-    if levels[above] == position:
-        return above, Fraction(1)
-    return above, Fraction(position - levels[above - 1], levels[above] - levels[above - 1])
+    place = max(1, bisect_left(site.levels, value))
+    low, above = site.levels[place - 1], len(site.levels) * group + place
+    part = Fraction(value - low, site.levels[place] - low)
+    return tuple((cell, chance) for cell, chance in ((above, part), (above - 1, 1 - part)) if chance)

@@ -1,20 +1,17 @@
 """A site that a framework asks: one answer from its own records, or a refusal that says nothing of them.
 
-First comes all that depends on the study and on the site's own settings; a refusal there may be told.  Then the records
-are read, and there is an answer whatever each of them holds: what cannot be counted is left out.  Only a file that is
-no table, that lacks a column or that has no row at all is not answered from, and every such failure is the same.
+First comes all that depends on the study and on the site's own settings; a refusal there may be told.  Then there is an
+answer, from what was made of the records when the site was set up: what cannot be counted is left out.  Only a site
+that was not set up has none.
 """
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.records import records_of, some_of
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
-from fairgauge.client.site import Record
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
@@ -60,17 +57,12 @@ def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
 def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
     """Answer a study that the site does not refuse, or repeat its answer."""
     try:
-        found = Ledger(own.ledger).answer(study, _records(study, own), limit=own.limits)
+        ledger = Ledger(own.ledger)
+        known = ledger.find(study.digest) is not None
+        # What was answered before is repeated, and no record is read for it.
+        records = None if known else own.load_records()
+        found = ledger.answer(study, records, limit=own.limits)
     except FairgaugeError as problem:
         return Refusal(UNTOLD, str(problem))
     _logger.info("study %s: answered by this site", study.digest)
     return found
-
-
-def _records(study: Study, own: SiteSettings) -> Iterator[Record]:
-    """Read the records when they are asked for, and not if the study was answered before."""
-    records = records_of(study.questions[0].counts, own.records, own.columns)
-    # Which records count is not asked here: whoever is far away would learn of a lone person what the noise hides.  How
-    # many rows there are is the same for two sites that differ in one person's records.
-    otherwise = 'If the site really has nobody to count, its settings say "empty": true'
-    yield from records if own.empty else some_of(records, lambda _: True, otherwise)

@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +11,8 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger, default_ledger
 from fairgauge.client.policy import at_terminal
-from fairgauge.client.records import Columns, records_of, some_of
-from fairgauge.client.site import Record, law_of
+from fairgauge.client.records import Columns, Records
+from fairgauge.client.site import left_out
 from fairgauge.client.steps import hand_over, prepare
 from fairgauge.errors import CannotAnswer, InvalidInput
 
@@ -36,11 +34,10 @@ def run_for_site(
     """Answer for a site, show the noisy counts, and deliver them."""
     _check(request)
     request.refuse(_NO_COLUMNS[site.outcome], f"is of no use: the study's sites count {site.outcome}")
-    columns: Columns | None = None
+    own: SiteSettings | None = None
     if request.site is not None:
         own = _settled(request, study)
-        columns, limits = own.columns, own.limits
-        request = replace(request, records=str(own.records), ledger=str(own.ledger), empty=own.empty)
+        limits, request = own.limits, replace(request, ledger=str(own.ledger))
     ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
     known = ledger.state(study.digest)
@@ -51,13 +48,8 @@ def run_for_site(
                 "with --ticket; nothing was drawn"
             )
         prepare(ledger, study, request, (ticket, None, patience))
-    if known is None and request.records is None:
-        raise CannotAnswer(
-            "the study is for sites that hold many people: give the site's records with --records, or its own file "
-            "with --site"
-        )
-    left_out: Counter[bool] = Counter()
-    answer = ledger.answer(study, _records(request, site, left_out, columns), limit=limits, ticket=ticket)
+    records = None if known is not None else _typed(request, site) if own is None else own.load_records()
+    answer = ledger.answer(study, records, limit=limits, ticket=ticket)
     if not request.json:
         sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
         sys.stdout.flush()
@@ -75,10 +67,10 @@ def run_for_site(
     sys.stdout.write(f"{said}\n")
     sys.stdout.flush()
     # For the site's own eyes, when everything is sent; said of none, too, or a standard error that is full would tell.
-    if left_out.total():
+    if records is not None:
         sys.stderr.write(
-            f"{left_out[True]:,} of {left_out.total():,} records were left out: they lack a person, a group that the "
-            "study lists, or an outcome\n"
+            f"{left_out(site, records):,} of {records.rows:,} records were left out: they lack a person, a group that "
+            "the study lists, or an outcome\n"
         )
 
 
@@ -128,29 +120,23 @@ def _outcomes(site: "NoisyCounts") -> tuple[str, list[str]]:
     return site.metric.name, [f"{float(value):.6g}" for value in values]
 
 
-def _records(
-    request: "Request", site: "NoisyCounts", left_out: Counter[bool], columns: Columns | None
-) -> Iterator[Record]:
-    """Read the records when they are asked for, and not if the study was answered before; note which are left out."""
+def _typed(request: "Request", site: "NoisyCounts") -> Records:
+    """Read the records that were typed: the study is known by then, and what cannot be read is refused."""
     if request.records is None:
-        return
-    where = columns or _typed_columns(request, site)
-
-    def counts(record: Record) -> bool:
-        return bool(law_of(site, *record[1:]))
-
-    def noted(records: Iterator[Record]) -> Iterator[Record]:
-        for record in records:
-            left_out[not counts(record)] += 1
-            yield record
-
-    records = noted(records_of(site, Path(request.records), where))
-    if request.empty:
-        yield from records
-        return
-    otherwise = "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
+        raise CannotAnswer(
+            "the study is for sites that hold many people: give the site's records with --records, or its own file "
+            "with --site"
+        )
+    found = Records.of(site, Path(request.records), _typed_columns(request, site))
     # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
-    yield from some_of(records, counts if at_terminal(sys.stdin) else lambda _: True, otherwise)
+    counts = found.rows - left_out(site, found) if at_terminal(sys.stdin) else found.rows
+    if not counts and not request.empty:
+        why = "every record lacks a group or an outcome" if found.rows else "there is no record"
+        raise CannotAnswer(
+            f"{why}, so the answer would be noise alone; nothing was drawn or spent. "
+            "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
+        )
+    return found
 
 
 def _typed_columns(request: "Request", site: "NoisyCounts") -> Columns:

@@ -4,22 +4,19 @@ Where a framework asks a site, this file is all that says which records count.  
 server ships has a say in it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.entries import entry_text
+from fairgauge.client.disk import make_folder
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.policy import FIELDS, Policy, is_inside
-from fairgauge.client.records import Columns, read_columns
-from fairgauge.client.site import binary, listed_group
-from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute
+from fairgauge.client.policy import FIELDS, Policy
+from fairgauge.client.records import Columns, Counted, Records
+from fairgauge.errors import CannotAnswer, InvalidInput
 
-_FIELDS = ("records", "columns", "ledger", "limit", "study_limit", "empty", *FIELDS)
+_FIELDS = ("records", "prepared", "columns", "ledger", "limit", "study_limit", "empty", *FIELDS)
 _COLUMNS = ("groups", "truth", "prediction", "value", "person")
 
 
@@ -28,7 +25,8 @@ class SiteSettings:
     """What a site counts and how far it goes.
 
     Args:
-        records: The file with its records, CSV or Parquet; read when a study is answered, once.
+        records: The table with its records, CSV or Parquet; read when the site is set up, and not for a study.
+        prepared: The file that holds what was read from it, and from which studies are answered.
         ledger: The file that remembers what was answered.
         columns: Where things stand in the records.
         limits: The most that it spends for each person.
@@ -37,6 +35,7 @@ class SiteSettings:
     """
 
     records: Path
+    prepared: Path
     ledger: Path
     columns: Columns = field(default_factory=Columns)
     limits: Limits = field(default_factory=Limits)
@@ -47,8 +46,8 @@ class SiteSettings:
     def load(cls, path: str | Path) -> "SiteSettings":
         """Read the settings; relative paths in them begin at the file's own folder.
 
-        What may be counted must be among them: a study would otherwise name columns of its own choice, and whether
-        there is an answer would tell which the records have.
+        What may be counted must be among them: the records are read before a study is known, and one that named
+        columns of its own choice would learn from a refusal which the records have.
 
         ``{"records": "patients.csv", "attributes": {"sex": ["female", "male"]}, "confusion": true,
         "columns": {"groups": {"sex": "gender"}, "person": "patient"}, "limit": "8"}``
@@ -60,15 +59,17 @@ class SiteSettings:
         _known("", document, _FIELDS)
         home = Path(path).absolute().parent
         policy = Policy.read(document)
-        if not policy.settles:
+        if policy.counted is None:
             rule = 'must say what may be counted, as {"sex": ["female", "male"]} with "metrics" or "confusion": true'
             raise InvalidInput("attributes", document.get("attributes"), rule)
         empty = document.get("empty", False)
         if not isinstance(empty, bool):
             raise InvalidInput("empty", empty, "must be true or false")
+        ledger = home / _text(document, "ledger", "ledger.sqlite3")
         return cls(
             records=home / _text(document, "records"),
-            ledger=home / _text(document, "ledger", "ledger.sqlite3"),
+            prepared=home / _text(document, "prepared", str(ledger.with_suffix(".records"))),
+            ledger=ledger,
             columns=_columns(document.get("columns", {})),
             limits=Limits(
                 read_limit("limit", _text(document, "limit", str(LIFETIME_LIMIT))),
@@ -78,46 +79,39 @@ class SiteSettings:
             empty=empty,
         )
 
-    def check_records(self) -> list[str]:
-        """Hold the records against what may be counted, at set-up and before any study is known.
+    @property
+    def counted(self) -> Counted:
+        """What of the records may be counted, and where that stands."""
+        attributes, metrics, confusion = self.policy.counted or ((), (), False)
+        return Counted(attributes, metrics, confusion, self.columns)
 
-        Returns:
-            For each column how many entries are left out, or moved to an end of the range; with no entry in it.  It is
-            for the site's own eyes.
+    def load_records(self) -> Records:
+        """Return what was prepared.
 
         Raises:
-            InvalidInput: If the records cannot be read, or lack a column.
+            InvalidInput: If nothing was, or for other settings; never for what a record holds.
         """
-        attributes, metrics = self.policy.attributes, self.policy.metrics
-        if attributes is None or metrics is None:
-            return []  # studies are on a list, and name what they count
-        checks: list[tuple[str, str, Callable[[object], bool]]] = [
-            (self.columns.groups.get(name, name), f"none of {', '.join(one.groups)}", partial(_is_group, one))
-            for name, one in attributes.items()
-        ]
-        checks += [
-            (self.columns.value or name, f"no number from {one.low} to {one.high}", partial(is_inside, one))
-            for name, one in metrics.items()
-        ]
-        if self.policy.confusion:
-            checks += [(name, "neither 0 nor 1", _is_binary) for name in (self.columns.truth, self.columns.prediction)]
-        if self.columns.person is not None:
-            checks.append((self.columns.person, "nobody", lambda _: True))
-        table = read_columns(self.records, list(dict.fromkeys(column for column, _, _ in checks)))
-        found = []
-        for column, what, fits in checks:
-            odd = sum(entry_text(entry) is not None and not fits(entry) for entry in table[column])
-            if odd:
-                found.append(f"{odd:,} of {len(table[column]):,} entries of {column} are {what}")
+        return Records.load(self.prepared, self.counted)
+
+    def prepare(self) -> Records:
+        """Read the table before any study is known, and write what every study is answered from.
+
+        What was prepared before stays if that fails.
+
+        Raises:
+            InvalidInput: If it cannot be read or written.
+            CannotAnswer: If there is no record, and the settings do not say that this is meant.
+        """
+        found = Records.read(self.records, self.counted)
+        if not found.rows and not self.empty:
+            otherwise = 'If the site really has nobody to count, its settings say "empty": true'
+            raise CannotAnswer(f"there is no record, so every answer would be noise alone. {otherwise}")
+        try:
+            make_folder(self.prepared)
+        except OSError as problem:
+            raise InvalidInput("prepared", self.prepared, f"cannot be written: {problem.strerror}") from None
+        found.save(self.prepared)
         return found
-
-
-def _is_group(attribute: Attribute, entry: object) -> bool:
-    return listed_group(attribute, entry) is not None
-
-
-def _is_binary(entry: object) -> bool:
-    return binary(entry) is not None
 
 
 def _columns(given: Any) -> Columns:

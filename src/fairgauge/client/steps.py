@@ -31,7 +31,7 @@ def relay_of(request: "Request", study: "Study") -> "Relay | None":
 def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") -> str | None:
     """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
     ticket, relay, patience = how
-    if study.gateway is not None and study.admission != "blind":
+    if study.unlinkable:
         _check_everybodys(study, request, relay, patience)
     if request.send is not None:
         from fairgauge.client.delivery import check_open
@@ -42,28 +42,25 @@ def prepare(ledger: "Ledger", study: "Study", request: "Request", how: "Way") ->
     if request.to_file is not None:
         rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
         raise InvalidInput("to-file", request.to_file, rule)
-    from fairgauge.client.exchange import fetch_token
-    from fairgauge.passes import answer_id
+    from fairgauge.client.exchange import fetch_token, issuer_in
+    from fairgauge.client.web import check_apart
+    from fairgauge.unlinkable.pass_token import answer_id
 
-    return answer_id(fetch_token(ledger, study, ticket, issuer=request.issuer, patience=patience))
+    issuer = request.issuer or issuer_in(study)
+    for collector in (request.send, request.study):
+        if collector is not None and collector.startswith(("http://", "https://")):
+            check_apart("issuer", issuer, collector)
+    return answer_id(fetch_token(ledger, study, ticket, issuer=issuer, patience=patience))
 
 
 def _check_everybodys(study: "Study", request: "Request", relay: "Relay | None", patience: "Patience | None") -> None:
-    """Refuse a study that may have been made for this device alone: its digest would tell whose the answer is.
+    """Refuse a study that may have been made for this device alone: its digest would tell whose the answer is."""
+    from fairgauge.client.delivery import Patience
+    from fairgauge.client.witness import check_listed, check_witness
 
-    Where there is an issuer, it says for which study it signs.  Without one, people say by its digest that they were
-    all given the same, and the collector must name it to whoever asks through the relay, not knowing who that is.
-    """
-    if request.digest is None:
-        rule = (
-            f"must be confirmed: this study has {study.digest}. Compare it with what others were given, and add "
-            "--digest; one that is made for you alone would tell whose answer it is. Nothing was drawn"
-        )
-        raise InvalidInput("digest", "nothing", rule)
-    if relay is not None and request.send is not None:
-        from fairgauge.client.delivery import check_listed
-
-        check_listed(study.digest, request.send, relay=relay, patience=patience)
+    check_witness(study, digest=request.digest, issuer=request.issuer)
+    if relay is not None and request.send is not None and study.admission != "blind":
+        check_listed(study.digest, request.send, relay=relay, timeout=(patience or Patience()).timeout)
 
 
 def hand_over(ledger: "Ledger", answer: "Answer", request: "Request", how: "Way") -> None:

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
 from io import BufferedReader, RawIOBase
-from socket import socket
+from ipaddress import ip_address
+from socket import inet_aton, inet_ntoa, socket
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
@@ -92,6 +94,41 @@ def check_url(field: str, url: str) -> None:
         sound = False
     if not sound or not url.isascii() or not url.isprintable() or " " in url:
         raise InvalidInput(field, place(url), "must be an address such as https://example.org")
+
+
+def check_apart(field: str, url: str, collector: str) -> None:
+    """Refuse a relay, or an issuer, that is at the collector's own host, or at one that is named within the other.
+
+    Names are compared and not looked up: who asks for the collector's name shows that to whoever answers for it.  Two
+    names of one party are not noticed, nor are two ports of this machine, behind which anybody may be.
+
+    Raises:
+        InvalidInput: If it is there.
+    """
+    (own, port), (other, others) = _host(url), _host(collector)
+    here = all(name == "localhost" for name in (own, other))
+    within = f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")
+    if (here and port == others) or (within and not here):
+        rule = "must be run by somebody else than the collector, and not at its address"
+        raise InvalidInput(field, place(url), rule)
+
+
+def _host(url: str) -> tuple[str, int | None]:
+    """Return where an address leads, in one form, and its port.
+
+    >>> _host("http://0x7f.1:8642"), _host("https://Collector.Example./studies"), _host("https://[::ffff:192.0.2.1]")
+    (('localhost', 8642), ('collector.example', 443), ('192.0.2.1', 443))
+    """
+    parts = urlsplit(url)
+    name = (parts.hostname or "").rstrip(".")
+    with suppress(OSError):  # 127.1 and 0x7f000001 are addresses, too
+        name = inet_ntoa(inet_aton(name))
+    with suppress(ValueError):
+        number = ip_address(name)
+        number = getattr(number, "ipv4_mapped", None) or number
+        name = "localhost" if number.is_loopback or number.is_unspecified else str(number)
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return ("localhost" if name.endswith(".localhost") else name), parts.port or usual
 
 
 def request(

@@ -2,20 +2,20 @@
 
 The way of an answer, and the module that each step lives in::
 
-    protocol    a connection that must hurry up: header and body deadlines, sizes, how many at once
+    server.slow_clients   a connection that must hurry up: header and body deadlines, sizes, how many at once
       |
-    table       every request in one table: who may make it (``access``), what it takes (``queries``), what it gives
-      |         (``shapes``); routes and the OpenAPI document are made from it
-    routes      one answer or a batch, read strictly; tickets and rates say who may do what
+    app                   routes from ``operations``, the table of all that can be asked; errors become problems
       |
-    intake      answers that wait together are committed together (group commit)
+    answer_endpoint       one answer or a batch, charged by ``load_limits``, read strictly, checked by ``admission``
       |
-    stores      SQLite or PostgreSQL: the answer and the tally in one durable transaction
+    intake                answers that wait together are committed together (group commit)
       |
-    seal        when the study is over: the tally, the estimate and a digest that anyone can recompute
+    stores                SQLite or PostgreSQL: the answer and the tally in one durable transaction
+      |
+    seal                  when the study is over: the tally, the estimate and a digest that anyone can recompute
 
-People see all of it in a browser through ``pages``, and ``sessions`` says who has signed in there.
-Whatever is refused is refused with an error of ``refusals``, and ``app`` tells it as a problem (``problems``).
-``service`` holds the parts together, ``config`` says how they are set, and ``serve`` runs them.  No address, user
-agent or exact time is stored or logged anywhere in here.
+Programs ask ``endpoints`` and ``result_endpoints``, devices that hide ask through ``gateway``, and people see all of it
+in a browser through ``pages``; ``access`` and ``sessions`` say who may.  ``service`` holds the parts together,
+``config`` says how they are set, and ``workers`` runs them.  No address, user agent or exact time is stored or logged
+anywhere here.
 """

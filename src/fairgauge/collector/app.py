@@ -1,7 +1,12 @@
-"""The web application: routes from the table of operations, and one place where every error becomes a problem."""
+"""The web application: routes from the table of operations, and one place where every error becomes a problem.
+
+Web pages of other origins may do what a device needs, and nothing else (CORS): fetch a study and send an answer.
+Neither takes a token or a cookie, so pages of any origin may do both.  Browsers keep them away from everything else.
+"""
 
 import contextlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import cached_property
@@ -12,28 +17,31 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from fairgauge.collector.openapi import openapi
-from fairgauge.collector.operations import Operation
-from fairgauge.collector.origins import SHARED, pattern_of, preflight
+from fairgauge.collector.answer_endpoint import AnswersEndpoint
+from fairgauge.collector.operations import TABLE, Operation, openapi
 from fairgauge.collector.pages.html import problem_page, wants_html
-from fairgauge.collector.pages.shelf import Pages
-from fairgauge.collector.routes.answers import AnswersEndpoint
+from fairgauge.collector.pages.study_pages import Pages
+from fairgauge.collector.result_endpoints import Trees
 from fairgauge.collector.service import Collector
-from fairgauge.collector.table import TABLE
-from fairgauge.envelopes.oblivious import WELL_KNOWN
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.server.slow_clients import GONE
+from fairgauge.unlinkable.oblivious import WELL_KNOWN
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 ]
-FAULTY = frozenset({400, 401, 403, 404, 405, 413, 415})  # the sender's own fault, and no use to try again
-FAULTY_SECONDS = 1.0
+_FAULTY = frozenset({400, 401, 403, 404, 405, 413, 415})  # the sender's own fault, and no use to try again
+_FAULTY_SECONDS = 1.0
 _DEVICES = ("/answers", WELL_KNOWN)  # what devices send: answers, and answers in envelopes
-_SHARED = pattern_of((one.method, one.path) for one in TABLE if one.shared)
+# With every response, also to a request that names no origin: then a cache needs one copy for everyone.  And with
+# problems too, or a page could not tell an answer that is refused for good from a network that is down.
+_ALLOWED = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"ETag, Fairgauge-Admission, Fairgauge-Key, Fairgauge-Signature, Retry-After"),
+]
 
 
 def make_app(collector: Collector) -> "Guard":
@@ -65,7 +73,7 @@ def routes_of(table: Iterable[Operation]) -> Iterable[Route]:
         yield Route(path, _endpoint(operations), methods=[one.method for one in operations])
     for one in table:
         if one.shared:
-            yield Route(one.path, preflight(one.method), methods=["OPTIONS"])
+            yield Route(one.path, _preflight(one.method), methods=["OPTIONS"])
 
 
 def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Response]]:
@@ -84,12 +92,37 @@ def _as_problem(error: Exception) -> Problem:
     return problem_of(error)
 
 
+def _pattern_of(operations: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    """Return what matches the requests that pages of other origins may make, as ``METHOD path``.
+
+    >>> found = _pattern_of([("POST", "/studies/{digest}/answers")])
+    >>> [found.fullmatch(text) is not None for text in ("POST /studies/1f0c/answers", "POST /studies")]
+    [True, False]
+    """
+    paths = [f"({method}|OPTIONS) " + re.sub(r"\{[a-z]+\}", "[^/]+", path) for method, path in operations]
+    return re.compile("|".join(paths))
+
+
+def _preflight(method: str) -> Response:
+    """Answer a browser that asks, before a page makes a request, whether it may."""
+    headers = {
+        "Access-Control-Allow-Methods": method,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "Access-Control-Max-Age": "86400",
+    }
+    return Response(None, 204, headers)
+
+
+_SHARED = _pattern_of((one.method, one.path) for one in TABLE if one.shared)
+
+
 class Guard:
     """Around everything: counts requests, adds headers, and lets no exception out."""
 
     def __init__(self, router: Router, collector: Collector, pages: Pages) -> None:
         self.collector = collector
         self.pages = pages
+        self.trees = Trees(collector)
         self.router = router
         self._metrics = collector.metrics
 
@@ -110,7 +143,7 @@ class Guard:
             await self.collector.lane.begin()
             if GONE in scope:  # nobody is there to read what would be said
                 return
-        headers = [*_HEADERS, *SHARED] if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
+        headers = [*_HEADERS, *_ALLOWED] if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
 
         async def watched(message: Message) -> None:
             nonlocal started
@@ -129,9 +162,9 @@ class Guard:
             if problem.kind == "broken":
                 self._metrics.faults.inc()
                 log_fault(error)
-            if problem.status in FAULTY:
+            if problem.status in _FAULTY:
                 # Whoever sends nonsense without end sends the next when this is answered: so that is not at once.
-                await self.collector.turnstile.slow("faulty", FAULTY_SECONDS)
+                await self.collector.turnstile.slow("faulty", _FAULTY_SECONDS)
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
             request = Request(scope)

@@ -3,25 +3,40 @@
 Whoever relays is the only sender that the collector has.  So limits for each sender would make no sense here, and there
 are none: all envelopes together have a rate, which is charged before one is opened, and what is inside is then charged
 as if it had come by itself.
+Its routes are ``/.well-known/ohttp-gateway`` (RFC 9540).
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Collection, Iterable, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message as AsgiMessage
 from starlette.types import Scope
 
-from fairgauge.envelopes import KeyConfig, Message, Opened, open_request, read_request, write_response
-from fairgauge.envelopes.oblivious import SIZE
 from fairgauge.errors import InvalidInput
-from fairgauge.server.problems import MEDIA_TYPE, Problem
+from fairgauge.server.problems import MEDIA_TYPE, OTHER_KEY, Problem
+from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.secrets_folder import read_or_make_secret
+from fairgauge.server.server_errors import BadMediaType
+from fairgauge.unlinkable.binary_http import Message, read_request, write_response
+from fairgauge.unlinkable.oblivious import (
+    KEYS_TYPE,
+    REQUEST_TYPE,
+    RESPONSE_TYPE,
+    SEALED_REQUEST,
+    SIZE,
+    KeyConfig,
+    Opened,
+    open_request,
+)
 
-FILE, FORMER = "gateway.key", "gateway-{}.key"
-KEY_BYTES = 32
+_FILE, _FORMER = "gateway.key", "gateway-{}.key"
+_KEY_BYTES = 32
 # What may be asked in an envelope: all that a device needs to answer.
 _ASKED = re.compile(rb"POST /studies/[0-9a-f]{64}/answers|GET /studies/(directory|[0-9a-f]{64}(/status)?)")
 _FINE = 200
@@ -44,8 +59,8 @@ class Gateway:
     @classmethod
     def in_folder(cls, folder: Path) -> "Gateway":
         """Use the keys in a folder of secrets, and make one if there is none."""
-        now = read_or_make_secret(folder, FILE, KEY_BYTES)
-        return cls(now, [path.read_bytes() for path in sorted(folder.glob(FORMER.format("*")))])
+        now = read_or_make_secret(folder, _FILE, _KEY_BYTES)
+        return cls(now, [path.read_bytes() for path in sorted(folder.glob(_FORMER.format("*")))])
 
     @property
     def named(self) -> frozenset[str]:
@@ -56,15 +71,15 @@ class Gateway:
     def rotate(cls, folder: Path) -> "Gateway":
         """Make a new key; the one of before is kept beside it, for studies that name it."""
         before = cls.in_folder(folder)
-        (folder / FILE).rename(folder / FORMER.format(f"{before.config.number:02x}"))
-        while KeyConfig.of(read_or_make_secret(folder, FILE, KEY_BYTES)).number in before._keys:
-            (folder / FILE).unlink()  # its number is taken, by which envelopes are told apart
+        (folder / _FILE).rename(folder / _FORMER.format(f"{before.config.number:02x}"))
+        while KeyConfig.of(read_or_make_secret(folder, _FILE, _KEY_BYTES)).number in before._keys:
+            (folder / _FILE).unlink()  # its number is taken, by which envelopes are told apart
         return cls.in_folder(folder)
 
     @classmethod
     def forget(cls, folder: Path, named: Collection[str | None]) -> "Gateway":
         """Remove keys of before that no study names any more: envelopes that somebody recorded stay shut."""
-        for path in folder.glob(FORMER.format("*")):
+        for path in folder.glob(_FORMER.format("*")):
             if KeyConfig.of(path.read_bytes()).to_text() not in named:
                 path.unlink()
         return cls.in_folder(folder)
@@ -86,7 +101,7 @@ class Gateway:
         return open_request(secret, config, data)
 
 
-def inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:
+def _inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:
     """Return the request in an envelope as the application takes it, or what is wrong with it."""
     try:
         message = read_request(opened.data)
@@ -113,7 +128,7 @@ def inner_scope(opened: Opened, outer: Scope) -> tuple[Scope, bytes] | Problem:
     return scope, message.content
 
 
-class Caught:
+class _Caught:
     """Catches what the application sends for the request in an envelope."""
 
     def __init__(self, content: bytes) -> None:
@@ -138,7 +153,7 @@ class Caught:
             self.body += message.get("body", b"")
 
     @classmethod
-    def of(cls, problem: Problem) -> "Caught":
+    def of(cls, problem: Problem) -> "_Caught":
         """Return a response that tells a problem."""
         found = cls(b"")
         found.status, found.body = problem.status, problem.to_bytes()
@@ -155,3 +170,46 @@ class Caught:
         if size > SIZE and self.status != _FINE:
             return write_response(Message(message.start), size=SIZE)
         return write_response(message, size=size)
+
+
+_OTHER_KEY = json.dumps(
+    {
+        "type": OTHER_KEY,
+        "title": "key identifier unknown",
+        "status": 400,
+        "detail": "Take the key that the study names; /.well-known/ohttp-gateway shows all that are taken.",
+    }
+).encode()
+_NOT_KEPT = {"Cache-Control": "private, no-store"}
+
+
+async def show_keys(request: Request) -> Response:
+    """Show the gateway's key configuration; a device takes it from the study, and compares nothing else."""
+    return Response(_gateway_of(request).keys(), 200, {"Cache-Control": "public, max-age=3600"}, KEYS_TYPE)
+
+
+async def take_envelope(request: Request) -> Response:
+    """Open an envelope, do what it asks, and seal the response."""
+    if media_type(request.scope) != REQUEST_TYPE:
+        raise BadMediaType(f"Send {REQUEST_TYPE}.")
+    body = await read_body(request.scope, request.receive, SEALED_REQUEST)
+    try:
+        opened = _gateway_of(request).open(body)
+    except InvalidInput as error:
+        if error.field != "key":
+            raise
+        return Response(_OTHER_KEY, 400, _NOT_KEPT, MEDIA_TYPE)
+    # From here on whatever is said is said in an envelope, also what is wrong: a relay must not learn it.
+    found = _inner_scope(opened, request.scope)
+    if isinstance(found, Problem):
+        caught = _Caught.of(found)
+    else:
+        scope, content = found
+        caught = _Caught(content)
+        await request.scope["app"](scope, caught.receive, caught.send)
+    return Response(opened.seal_response(caught.to_bytes()), 200, _NOT_KEPT, RESPONSE_TYPE)
+
+
+def _gateway_of(request: Request) -> Gateway:
+    found: Gateway = request.scope["app"].collector.gateway
+    return found

@@ -7,21 +7,83 @@ group takes those that wait, and then as much of the batches as does not hold up
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.queueing import Queue, Submission
 from fairgauge.collector.stores.base import FRESH, Row, Store
 from fairgauge.errors import StoreAway, StoreError
 from fairgauge.server.logs import log
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 
 LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
 AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again
 BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
 CALM_SECONDS = 1.0  # without a single answer for so long, groups are as large as they may be
 ENOUGH = 256  # answers for which a group is committed without waiting for more
+
+
+class _Submission:
+    """One answer or a batch, what its sender waits for, and how far it has come."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+        self._begun = 0
+        self._told: list[str] = []
+        self.done: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+
+    @property
+    def left(self) -> int:
+        """How many answers have not been taken yet."""
+        return len(self._rows) - self._begun
+
+    def take(self, most: int) -> list[Row]:
+        """Take the next answers."""
+        part = self._rows[self._begun : self._begun + most]
+        self._begun += len(part)
+        return part
+
+    def tell(self, stored: Sequence[str]) -> None:
+        """Say what became of the answers that were taken."""
+        self._told += stored
+        if len(self._told) == len(self._rows) and not self.done.done():
+            self.done.set_result(self._told)
+
+    def fail(self, reason: Exception) -> None:
+        """Say that some could not be stored; the rest is not tried."""
+        if not self.done.done():
+            self.done.set_exception(reason)
+
+
+class _Queue:
+    """Submissions in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Submission] = deque()
+        self.count = 0  # answers that wait, with those of submissions that failed until these are passed over
+
+    def add(self, one: _Submission) -> None:
+        """Put a submission at the end."""
+        self._waiting.append(one)
+        self.count += one.left
+
+    def take(self, most: int) -> list[tuple[_Submission, list[Row]]]:
+        """Take so many answers from the front, or all there are."""
+        found = []
+        while self._waiting and most:
+            first = self._waiting[0]
+            if first.done.done():  # it has failed, or nobody waits for it
+                self.count -= first.left
+                self._waiting.popleft()
+                continue
+            part = first.take(most)
+            most -= len(part)
+            self.count -= len(part)
+            found.append((first, part))
+            if not first.left:
+                self._waiting.popleft()
+        return found
 
 
 class Intake:
@@ -33,7 +95,7 @@ class Intake:
         self._bucket = bucket
         self._window = window
         self._most = most
-        self._singles, self._batches = Queue(), Queue()
+        self._singles, self._batches = _Queue(), _Queue()
         self._last_single = -CALM_SECONDS
         metrics.waiting.set_function(lambda: self._count)
         self._wake = asyncio.Event()
@@ -76,7 +138,7 @@ class Intake:
             raise Busy("Too many answers are waiting to be stored.", 1)
         if queue is self._singles:
             self._last_single = time.monotonic()
-        submission = Submission(rows)
+        submission = _Submission(rows)
         queue.add(submission)
         self._wake.set()
         return await submission.done
@@ -93,13 +155,13 @@ class Intake:
                 await asyncio.sleep(self._window)
             await self._commit(self._next_group())
 
-    def _next_group(self) -> list[tuple[Submission, list[Row]]]:
+    def _next_group(self) -> list[tuple[_Submission, list[Row]]]:
         if singles := self._singles.take(LARGEST_GROUP):
             return singles + self._batches.take(BESIDE_SINGLES)
         calm = time.monotonic() - self._last_single >= CALM_SECONDS
         return self._batches.take(LARGEST_GROUP if calm else AMONG_SINGLES)
 
-    async def _commit(self, group: list[tuple[Submission, list[Row]]]) -> None:
+    async def _commit(self, group: list[tuple[_Submission, list[Row]]]) -> None:
         rows = [row for _, part in group for row in part]
         if not rows:
             return

@@ -20,13 +20,17 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.config import Rates
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.server.coarse_time import bucket_of
-from fairgauge.server.refusals import Busy, TooMany
+from fairgauge.server.server_errors import Busy, TooMany
 from fairgauge.server.token_bucket import Rate
 
 BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
@@ -160,7 +164,7 @@ class Slots:
     ...     slots.check("stranger")
     Traceback (most recent call last):
     ...
-    fairgauge.server.refusals.Busy: Too many exports at once: try again later.
+    fairgauge.server.server_errors.Busy: Too many exports at once: try again later.
     """
 
     def __init__(self, what: str, most: int) -> None:
@@ -263,3 +267,20 @@ class Lane:
             now = time.monotonic()
             busy = now - self._answered < CALM_SECONDS
             await asyncio.sleep((now - began) * REST if busy else 0)
+
+
+class HeldResponse(StreamingResponse):
+    """A response that takes a place for as long as it is being sent; beyond the places, it is refused."""
+
+    def __init__(self, places: AbstractContextManager[None], body: AsyncIterator[bytes], **more: Any) -> None:
+        super().__init__(body, **more)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it.
+
+        Raises:
+            Busy: If there is no place left; nothing is sent then.
+        """
+        with self._places:
+            await super().__call__(scope, receive, send)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairgauge.client.inclusion import bucket_of, depth_of, hash_bucket, hash_pair, leaf_of
+from fairgauge.client.inclusion_proof import bucket_of, depth_of, hash_bucket, hash_pair, leaf_of
 
 
 @dataclass(frozen=True, slots=True)

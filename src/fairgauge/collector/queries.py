@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from fairgauge.collector.export import FORMATS
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, KINDS, SITE_KINDS, IntervalKind
 
-Q = TypeVar("Q", bound="Query")
+_Q = TypeVar("_Q", bound="Query")
+FORMATS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 
 
 def _abouts(kinds: dict[str, IntervalKind]) -> str:
@@ -77,27 +77,6 @@ class InclusionQuery(Query, frozen=True):
     ] = -1
 
 
-class Terms(Query, frozen=True):
-    """On which terms a study is published."""
-
-    admission: Annotated[Literal["open", "tickets"], Meta(description="Who may answer.")] = "open"
-    results: Annotated[Literal["readers", "public"], Meta(description="Who may see results.")] = "readers"
-    aim: Annotated[
-        str,
-        Meta(
-            pattern=r"^0\.0*[1-9][0-9]*$",
-            max_length=8,
-            title="a decimal above 0 and below 1 of at most 8 characters",
-            examples=["0.005"],
-            description="The error that the study aims at, as a part of the metric's range.",
-        ),
-    ] = "0.01"
-    hourly: Annotated[
-        int,
-        Meta(ge=0, le=10**9, description="How many answers the study takes in an hour; 0 for any number."),
-    ] = 0
-
-
 def parameters_of(shape: type[Query]) -> dict[str, dict[str, Any]]:
     """Return the JSON schema of each parameter."""
     _, found = msgspec.json.schema_components([shape], ref_template="{name}")
@@ -122,7 +101,7 @@ def rule_of(schema: dict[str, Any]) -> str:
     return f"must be {what} from {schema['minimum']} to {high}"
 
 
-def read_query(request: Request, shape: type[Q]) -> Q:
+def read_query(request: Request, shape: type[_Q]) -> _Q:
     """Read the parameters of a request.
 
     Raises:
@@ -138,11 +117,11 @@ def read_query(request: Request, shape: type[Q]) -> Q:
     return read_values(given, shape)
 
 
-def read_values(given: dict[str, str], shape: type[Q]) -> Q:
+def read_values(given: dict[str, str], shape: type[_Q]) -> _Q:
     """Read values that were typed, each by the rule of its name.
 
-    >>> read_values({"aim": "0.10"}, Terms).aim
-    '0.10'
+    >>> read_values({"format": "parquet"}, ExportQuery).format
+    'parquet'
     >>> read_values({"confidence": "0.3"}, EstimateQuery)
     Traceback (most recent call last):
     ...

@@ -11,28 +11,24 @@ from typing import TypeVar
 
 import msgspec
 
-from fairgauge.collector.blind_admission import Gate
+from fairgauge.collector.admission import Gate, Terms, check_takes, kept_terms, terms_of
+from fairgauge.collector.audit_log import taken_notes
 from fairgauge.collector.config import Config
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.intake import Intake
-from fairgauge.collector.keeping.keys import remember_keys
 from fairgauge.collector.load_limits import Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
-from fairgauge.collector.notes import named_site, taken_notes
-from fairgauge.collector.publication import check_takes, kept_terms, terms_of
-from fairgauge.collector.queries import Terms
-from fairgauge.collector.record import Record, join, learn
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.seal import PURPOSE, batch_of, sealed_document
-from fairgauge.collector.sealing import seal_of
+from fairgauge.collector.seal import PURPOSE, batch_of, seal_of, sealed_document
+from fairgauge.collector.seal_record import Record, join, learn
 from fairgauge.collector.sessions import Sessions
-from fairgauge.collector.signing import Signer
+from fairgauge.collector.signatures import Signer, remember_keys
 from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.server.coarse_time import bucket_of, seconds_of
 from fairgauge.server.logs import log, log_fault
-from fairgauge.server.refusals import Contradicted, NoStudy, OtherTerms
+from fairgauge.server.server_errors import Contradicted, NoStudy, OtherTerms
 from fairgauge.server.tickets import Tickets
 from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Release, Study
@@ -371,11 +367,10 @@ class Collector:
         """Put into the audit log what commands did in the secrets folder, whether a collector ran or not."""
         with taken_notes(self.secrets) as notes:
             for note in notes:
-                await self.store.record(note)
-                name = named_site(note)
-                if name is not None:
+                await self.store.record(note.event)
+                if note.site is not None:
                     with contextlib.suppress(NoStudy, InvalidInput):
-                        await self.expect(note.about, [name])
+                        await self.expect(note.event.about, [note.site])
 
     async def _close_when_due(self, digest: str) -> None:
         try:

@@ -1,13 +1,16 @@
-"""Several collectors on one machine: one process each, one port, one PostgreSQL.
+"""Run a collector until it is told to stop, and then finish what was taken: in one process, or in several.
 
-The parent reserves the port, starts the workers and waits.  A worker that dies is replaced, unless workers end with an
-error before they serve or soon after: then something is wrong that another try does not mend.  One that was killed has
-done nothing wrong; it is replaced, too, after a pause that grows with the number of such deaths.  When the parent is
-told to stop, the workers finish what they took.
+Several share a port and a PostgreSQL.  The parent reserves the port, starts the workers and waits.  A worker that dies
+is replaced, unless workers end with an error before they serve or soon after: then something is wrong that another try
+does not mend.  One that was killed has done nothing wrong; it is replaced, too, after a pause that grows with the
+number of such deaths.  When the parent is told to stop, the workers finish what they took.
 """
 
+import asyncio
+import gc
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import sys
@@ -16,20 +19,105 @@ import time
 from collections.abc import Callable
 from multiprocessing.connection import wait
 from multiprocessing.synchronize import Event
+from pathlib import Path
 from types import FrameType
 
 import msgspec
 
+from fairgauge import __version__
+from fairgauge.collector.app import Guard, make_app
 from fairgauge.collector.config import Config
-from fairgauge.collector.serve import serve
+from fairgauge.collector.retention import SteadyClock
+from fairgauge.collector.seal_record import other_store, read_record, refuse_other_record
+from fairgauge.collector.service import Collector
+from fairgauge.collector.signatures import refuse_other_keys
+from fairgauge.collector.stores import open_store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
+from fairgauge.server.hosting import Server, address, listen, make_settings
+from fairgauge.server.logs import log, log_to
 
+_OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 MOST = 64
 EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
 EARLY_DEATHS = 3
 KILLS = 30  # one after the other, with no worker that served for a while in between
 PAUSE_SECONDS, LONGEST_PAUSE = 0.1, 5.0  # before a worker that was killed is replaced; twice as long each time
 LOOK_SECONDS = 0.2
+
+
+class _Server(Server):
+    """A server that lets go of those who watch a study: they would wait for ever."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop."""
+        app: Guard = self.config.app  # type: ignore[assignment]
+        app.pages.live.stop()
+        super().handle_exit(sig, frame)
+
+
+def serve(config: Config, *, announce: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises:
+        StoreError: If the store cannot be opened, is of an unknown version, or belongs to other keys or another record.
+        InvalidInput: If the address cannot be used.
+    """
+    log_to(bucket_seconds=config.bucket_seconds)
+    most = _allow_connections(config.limits.connections)
+    config = msgspec.structs.replace(config, limits=msgspec.structs.replace(config.limits, connections=most))
+    listener = listen(config)
+    try:
+        import uvloop
+    except ImportError:
+        runner = asyncio.Runner()
+    else:
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    with listener, runner:
+        runner.run(_run(config, listener, announce))
+
+
+async def _run(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
+    folder, path = Path(config.secrets), Path(config.store.removeprefix("sqlite:///"))
+    if (
+        config.store.startswith("sqlite:///")
+        and not path.exists()
+        and read_record(folder).taken
+        and not config.new_store
+    ):
+        raise StoreError(other_store(f"{path} is not there", folder))
+    store = await open_store(config.store)
+    try:
+        await refuse_other_keys(store, folder)
+        await refuse_other_record(store, folder, new=config.new_store)
+        new = not await store.keys()
+        collector = Collector(config, store, clock=SteadyClock())
+    except BaseException:
+        await store.close()
+        raise
+    settings = make_settings(make_app(collector), config, lifespan="on")
+    # What was loaded until here stays for ever: looking through it for garbage would hold up answers for 40 ms.
+    gc.collect()
+    gc.freeze()
+    announce(address(config, listener))
+    host, port = listener.getsockname()[:2]
+    if new:
+        log("new store", store=store.kind)
+    log("serving", store=store.kind, version=__version__, host=host, port=port)
+    await _Server(settings).serve(sockets=[listener])
+    log("stopped")
+
+
+def _allow_connections(most: int) -> int:
+    """Return how many connections there is room for, after raising our own limit on open files as far as we may.
+
+    Beyond the system's limit a process cannot even open its database: it is better to turn connections away earlier.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return most if soft == resource.RLIM_INFINITY else max(1, min(most, soft - min(_OWN_FILES, soft // 2)))
 
 
 def serve_many(config: Config, workers: int, *, announce: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Designs: ways of making a channel for a goal.
+"""Designs: ways of making a channel for what is asked.
 
 ========================  =======================================================================================
 ``randomized-response``   the paper's M_R with the allocation that makes it private

@@ -22,7 +22,7 @@ from fairgauge.designs.levels import even_levels
 from fairgauge.designs.simple import laplace_rows, most_levels, response_rows
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.targets.inputs import Inputs, Matrix
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 RESPONSE, LAPLACE = "randomized-response", "laplace"
 _NAME = re.compile(r"([a-z0-9-]+)\((.*)\)")
@@ -103,20 +103,20 @@ class Budgets:
         return np.block([[k * (bits if g == h else np.full((2, 2), 0.5)) for h, k in enumerate(row)]
                          for g, row in enumerate(keep)])  # fmt: skip
 
-    def make(self, goal: Goal, epsilon: Decimal) -> Channel:
+    def make(self, scores: Scores, epsilon: Decimal) -> Channel:
         """Make the channel.
 
         Raises:
             NotPrivate: If the budgets lose more than epsilon.
             InvalidInput: If people may abstain, which the paper does not know.
         """
-        if goal.abstain:
+        if scores.target.abstain:
             raise InvalidInput(
                 "abstain", "yes", "must not be given with budgets: the paper's mechanisms have no row for it"
             )
         if self.loss > epsilon:
             raise NotPrivate(f"{self.name} loses {_up(self.loss, 5)}, not {epsilon:f}{self._why}")
-        inputs = self.inputs(goal.groups)
+        inputs = self.inputs(scores.target.groups)
         return exact_channel(self.rows(inputs), inputs, epsilon)
 
     @property

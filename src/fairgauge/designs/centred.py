@@ -17,7 +17,8 @@ from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.two_groups import centred_two
 from fairgauge.designs.windows import windows
-from fairgauge.targets.target import FEW, Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import FEW
 
 # Above this epsilon a minute of solving a large program finds next to nothing that is better than one group at a time.
 _SOLVED = 2.5
@@ -25,41 +26,45 @@ _SOLVED = 2.5
 _SAFELY = (0.985, 0.95, 0.9)
 
 
-def serves(goal: Goal) -> bool:
-    """Return whether a centred design is known for the goal: gaps, without abstaining.
+def serves(scores: Scores) -> bool:
+    """Return whether a centred design is known for the scores: gaps, without abstaining.
 
     Where shares are estimated the constant is the expected mean, so one must be expected.
     """
-    if goal.groups > 2:
-        return goal.target == "gap" and goal.relies_on_shares
-    return goal.target == "gap" and not goal.abstain and (goal.shares_known or goal.expect is not None)
+    if scores.target.groups > 2:
+        return scores.target.kind == "gap" and scores.target.relies_on_shares
+    return (
+        scores.target.kind == "gap"
+        and not scores.target.abstain
+        and (scores.target.shares_known or scores.values.expect is not None)
+    )
 
 
-def centred(goal: Goal, epsilon: Decimal) -> Channel:
+def centred(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the channel of least total error."""
-    return centred_two(goal, epsilon) if goal.groups == 2 else _several(goal, epsilon)
+    return centred_two(scores, epsilon) if scores.target.groups == 2 else _several(scores, epsilon)
 
 
-def _several(goal: Goal, epsilon: Decimal) -> Channel:
+def _several(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the channel whose gaps have the least totals for what each is measured by."""
-    goal = goal.by("centred")
-    simple = np.array(goal.by("randomized-response").totals(randomized_response(goal, epsilon)))
-    units = total_measures(goal, epsilon)
-    channels = [randomized_response(goal, epsilon)]
-    if goal.groups > FEW or is_large(goal):
-        found = windows(goal, epsilon)
+    scores = scores.by("centred")
+    simple = np.array(scores.by("randomized-response").totals(randomized_response(scores, epsilon)))
+    units = total_measures(scores, epsilon)
+    channels = [randomized_response(scores, epsilon)]
+    if scores.target.groups > FEW or is_large(scores.target):
+        found = windows(scores, epsilon)
         channels += [] if found is None else [found]
-    if goal.groups > FEW:
-        channels.append(signed_subsets(goal.by("uncentred"), epsilon))
-    weights = np.array([contrast.weight for contrast in goal.contrasts])
+    if scores.target.groups > FEW:
+        channels.append(signed_subsets(scores.by("uncentred"), epsilon))
+    weights = np.array([contrast.weight for contrast in scores.target.contrasts])
 
     def worth(channel: Channel) -> tuple[bool, float]:
-        totals = np.array(goal.totals(channel))
+        totals = np.array(scores.totals(channel))
         return bool(np.any(totals > simple * (1 + 1e-9))), float((totals * weights / units).max())
 
-    if goal.groups <= FEW and not (is_large(goal) and epsilon > _SOLVED):
+    if scores.target.groups <= FEW and not (is_large(scores.target) and epsilon > _SOLVED):
         for part in _SAFELY:
-            channels.append(least_totals(goal, epsilon, Measures(units, part * simple)))
+            channels.append(least_totals(scores, epsilon, Measures(units, part * simple)))
             if not worth(channels[-1])[0]:
                 break
     return min(channels, key=worth)

@@ -20,9 +20,10 @@ from fairgauge.designs.levels import even_levels, levels_about, levels_wanted, n
 from fairgauge.designs.minimax import Minimax, Objective, Problem
 from fairgauge.designs.simple import hadamard, randomized_response
 from fairgauge.designs.symmetry import images
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
 # epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
@@ -51,38 +52,43 @@ class Measures(NamedTuple):
     caps: Vector
 
 
-def best_channel(goal: Goal, epsilon: Decimal, measures: Measures | None = None) -> Channel:
+def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = None) -> Channel:
     """Solve with more and more levels, each starting from the last, until rounding costs under 1 %.
 
     Args:
-        goal: What is wanted, for clients whose split is known exactly.
+        scores: What is wanted, for clients whose split is known exactly.
         epsilon: The privacy loss.
         measures: Makes the largest ratio of a variance to its unit least; without, the largest variance.
     """
-    if goal.groups == 2 and goal.expect is not None and not goal.relies_on_shares and not goal.aim.any_values:
-        levels = levels_about(goal.aim.mean, goal.aim.widest, _levels_about(goal, epsilon))
-        return _assembled(_solve(goal, epsilon, *problem_at(goal, epsilon, levels, measures)), epsilon)
+    if (
+        scores.target.groups == 2
+        and scores.values.expect is not None
+        and not scores.target.relies_on_shares
+        and not scores.values.aim.any_values
+    ):
+        levels = levels_about(scores.values.aim.mean, scores.values.aim.widest, _levels_about(scores.target, epsilon))
+        return _assembled(_solve(scores, epsilon, *problem_at(scores, epsilon, levels, measures)), epsilon)
     most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
     count, solved = 3, None
-    if is_large(goal):  # a program of two levels is small, and its columns spare the next one most rounds
-        solved = _solve(goal, epsilon, *problem_of(goal, epsilon, 2, measures))
+    if is_large(scores.target):  # a program of two levels is small, and its columns spare the next one most rounds
+        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, 2, measures))
     while True:
-        solved = _solve(goal, epsilon, *problem_of(goal, epsilon, count, measures), solved)
+        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, count, measures), solved)
         minimax, channel = solved.minimax, _assembled(solved, epsilon)
         affordable = (most * count // minimax.rows - 1) // 2 * 2 + 1
-        if not goal.relies_on_shares and epsilon <= 4:
+        if not scores.target.relies_on_shares and epsilon <= 4:
             affordable = min(affordable, _MOST_READ)
-        needed = min(levels_wanted(goal, channel), affordable)
+        needed = min(levels_wanted(scores, channel), affordable)
         if needed <= count:
             return channel
         count = next_count(count, needed)
 
 
-def _levels_about(goal: Goal, epsilon: Decimal) -> int:
+def _levels_about(target: Target, epsilon: Decimal) -> int:
     """Return how many levels there are about a mean that is expected; equal groups make the program smaller."""
     if epsilon <= 2:
         return _FEW_ABOUT
-    return _ABOUT_EQUAL if goal.shares[0] == goal.shares[1] else _ABOUT
+    return _ABOUT_EQUAL if target.shares[0] == target.shares[1] else _ABOUT
 
 
 class _Solved(NamedTuple):
@@ -92,9 +98,9 @@ class _Solved(NamedTuple):
     solution: Mixture
 
 
-def _solve(goal: Goal, epsilon: Decimal, problem: Problem, unit: float, coarse: _Solved | None = None) -> _Solved:
+def _solve(scores: Scores, epsilon: Decimal, problem: Problem, unit: float, coarse: _Solved | None = None) -> _Solved:
     """Solve a problem, from the solution of one with fewer levels if there is one."""
-    feasible = _feasible(goal, epsilon, problem.inputs, unit)
+    feasible = _feasible(scores, epsilon, problem.inputs, unit)
     size = np.abs(feasible.scores).max(axis=0)
     hint = None
     if coarse is None:
@@ -108,37 +114,37 @@ def _solve(goal: Goal, epsilon: Decimal, problem: Problem, unit: float, coarse: 
     return _Solved(minimax, minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint))
 
 
-def is_large(goal: Goal) -> bool:
+def is_large(target: Target) -> bool:
     """Return whether the program is large: many groups that differ."""
-    return goal.groups > _LARGE and len(set(goal.shares)) > 1
+    return target.groups > _LARGE and len(set(target.shares)) > 1
 
 
-def least_totals(goal: Goal, epsilon: Decimal, measures: Measures) -> Channel:
+def least_totals(scores: Scores, epsilon: Decimal, measures: Measures) -> Channel:
     """Solve for the totals about a population: the largest ratio to its unit is least; scores share one constant."""
-    aim, solved = goal.aim, None
+    aim, large, solved = scores.values.aim, is_large(scores.target), None
     if aim.any_values:
         levels = even_levels(2)
     else:
         count = next((count for most, count in _LEVELS.items() if epsilon <= most), _MORE_LEVELS)
-        count = min(count, _LEVELS_OF_LARGE) if is_large(goal) else count
-        levels = even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
-    if is_large(goal) and len(levels) > 3:
+        count = min(count, _LEVELS_OF_LARGE) if large else count
+        levels = even_levels(count) if scores.values.expect is None else levels_about(aim.mean, aim.widest, count)
+    if large and len(levels) > 3:
         for some in (levels[[0, -1]], levels[[0, len(levels) // 2, -1]]):
-            solved = _solve(goal, epsilon, *_totals_at(goal, epsilon, some, measures), solved)
-    return _assembled(_solve(goal, epsilon, *_totals_at(goal, epsilon, levels, measures), solved), epsilon)
+            solved = _solve(scores, epsilon, *_totals_at(scores, epsilon, some, measures), solved)
+    return _assembled(_solve(scores, epsilon, *_totals_at(scores, epsilon, levels, measures), solved), epsilon)
 
 
-def _totals_at(goal: Goal, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
+def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
     """Return the problem of the totals with these levels, in units of the largest that they are measured by."""
-    inputs = Inputs(goal.groups, levels)
-    basis = basis_of(goal, inputs)
+    inputs = Inputs(scores.target.groups, levels)
+    basis = basis_of(scores.target, inputs)
     unit = float(np.sqrt(measures.units.max()))
     shift = np.array([at_constant_value(inputs, functional) for functional in basis.T]).T
-    wanted = goal.wanted(inputs)
-    reckonings = [goal.aim]
-    if goal.expect is None and len(wanted) <= _SEVERAL:
+    wanted = scores.wanted(inputs)
+    reckonings = [scores.values.aim]
+    if scores.values.expect is None and len(wanted) <= _SEVERAL:
         # What it will be judged by: the worst level.
-        reckonings = [replace(goal.reckonings[0], mean=mean) for mean in _FAR]
+        reckonings = [replace(scores.reckonings[0], mean=mean) for mean in _FAR]
     objectives = []
     for each, measure, cap in zip(wanted, *measures, strict=True):
         combination = _combination(basis, each.functional)
@@ -149,32 +155,36 @@ def _totals_at(goal: Goal, epsilon: Decimal, levels: Vector, measures: Measures)
             Objective(combination * scale, None, peak=True, weight=part, cap=most, reckoning=reckoning)
             for reckoning in reckonings
         ]
-    return Problem(inputs, goal.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit), unit
+    return Problem(inputs, scores.target.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit), unit
 
 
-def problem_of(goal: Goal, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
+def problem_of(scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
     """Return the problem with so many even levels, as :func:`problem_at` does."""
-    return problem_at(goal, epsilon, even_levels(count), measures)
+    return problem_at(scores, epsilon, even_levels(count), measures)
 
 
-def problem_at(goal: Goal, epsilon: Decimal, levels: Vector, measures: Measures | None) -> tuple[Problem, float]:
+def problem_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures | None) -> tuple[Problem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
-    inputs = Inputs(goal.groups, levels, goal.abstain)
-    unit = float(np.sqrt(goal.privacy_variance(randomized_response(goal, epsilon))))
-    basis = basis_of(goal, inputs)
-    objectives = _objectives(goal, inputs, basis)
+    inputs = Inputs(scores.target.groups, levels, scores.target.abstain)
+    unit = float(np.sqrt(scores.privacy_variance(randomized_response(scores, epsilon))))
+    basis = basis_of(scores.target, inputs)
+    objectives = _objectives(scores, inputs, basis)
     if measures is not None:
-        objectives = _measured(objectives, goal, measures, unit)
-    if not goal.relies_on_shares:
+        objectives = _measured(objectives, scores, measures, unit)
+    if not scores.target.relies_on_shares:
         peaks = [objective for objective in objectives if objective.peak]
         part = _AS_READ / len(peaks)
         objectives += tuple(o._replace(centre=None, peak=False, weight=part, cap=np.inf) for o in peaks)
-    return Problem(inputs, goal.shares, basis / unit, objectives, float(epsilon)), unit
+    return Problem(inputs, scores.target.shares, basis / unit, objectives, float(epsilon)), unit
 
 
-def _measured(objectives: tuple[Objective, ...], goal: Goal, measures: Measures, unit: float) -> tuple[Objective, ...]:
+def _measured(
+    objectives: tuple[Objective, ...], scores: Scores, measures: Measures, unit: float
+) -> tuple[Objective, ...]:
     """Return objectives whose values are ratios to what each is measured by, times its weight."""
-    weights = [wanted.weight for wanted in goal.wanted(Inputs(goal.groups, even_levels(2), goal.abstain))]
+    weights = [
+        wanted.weight for wanted in scores.wanted(Inputs(scores.target.groups, even_levels(2), scores.target.abstain))
+    ]
     found = []
     # Twelve digits make equal pairs equal, so that no symmetry is lost.
     for objective, measure, cap, weight in zip(objectives, *measures, weights, strict=False):
@@ -197,23 +207,23 @@ def _assembled(solved: _Solved, epsilon: Decimal) -> Channel:
     return exact_channel(np.array(list(parts.values())).T, minimax.problem.inputs, epsilon)
 
 
-def basis_of(goal: Goal, inputs: Inputs) -> Matrix:
+def basis_of(target: Target, inputs: Inputs) -> Matrix:
     """Return functionals, one per column, of which everything wanted and needed is a combination."""
-    groups = range(goal.groups)
-    sums = [inputs.sum_of(g) / goal.shares[g] for g in groups]
-    if not goal.shares_known:
-        return np.array(sums + [inputs.share_of(g) / goal.shares[g] for g in groups]).T
-    if goal.target == "gap":
+    groups = range(target.groups)
+    sums = [inputs.sum_of(g) / target.shares[g] for g in groups]
+    if not target.shares_known:
+        return np.array(sums + [inputs.share_of(g) / target.shares[g] for g in groups]).T
+    if target.kind == "gap":
         # Only differences are wanted, and asking for less leaves more freedom.
-        contrasts = [goal.contrast_functional(inputs, contrast) for contrast in goal.contrasts]
+        contrasts = [target.contrast_functional(inputs, contrast) for contrast in target.contrasts]
         centre = np.mean(sums, axis=0)
         sums = contrasts if len(contrasts) == 1 else [s - centre for s in sums]
-    return np.array(sums + ([inputs.answered()] if goal.abstain else [])).T
+    return np.array(sums + ([inputs.answered()] if target.abstain else [])).T
 
 
-def _objectives(goal: Goal, inputs: Inputs, basis: Matrix) -> tuple[Objective, ...]:
-    wanted = [(_combination(basis, functional), centre) for functional, centre, _ in goal.wanted(inputs)]
-    needed = [_combination(basis, functional) for functional in goal.needed(inputs)]
+def _objectives(scores: Scores, inputs: Inputs, basis: Matrix) -> tuple[Objective, ...]:
+    wanted = [(_combination(basis, functional), centre) for functional, centre, _ in scores.wanted(inputs)]
+    needed = [_combination(basis, functional) for functional in scores.target.needed(inputs)]
     return (
         *(Objective(of, centre, peak=True, weight=_SPREAD / len(wanted)) for of, centre in wanted),
         *(Objective(of, None, peak=False, weight=_NEEDED / len(needed)) for of in needed),
@@ -226,22 +236,23 @@ def _combination(basis: Matrix, functional: Vector) -> Vector:
     return np.where(np.abs(found) < 1e-9, 0.0, found)
 
 
-def _feasible(goal: Goal, epsilon: Decimal, inputs: Inputs, unit: float) -> Columns:
+def _feasible(scores: Scores, epsilon: Decimal, inputs: Inputs, unit: float) -> Columns:
     """Return columns that make a channel: from randomized response alone programs are so degenerate that none helps."""
-    simple = (design(goal, epsilon) for design in (randomized_response, hadamard))
-    return Columns.joined(*(channel_columns(goal, channel, inputs, unit) for channel in simple))
+    simple = (design(scores, epsilon) for design in (randomized_response, hadamard))
+    return Columns.joined(*(channel_columns(scores, channel, inputs, unit) for channel in simple))
 
 
-def channel_columns(goal: Goal, channel: Channel, inputs: Inputs, unit: float) -> Columns:
+def channel_columns(scores: Scores, channel: Channel, inputs: Inputs, unit: float) -> Columns:
     """Return a channel with two levels as columns between these levels: they are feasible together."""
-    decoder = Decoder.even(channel, goal.share_vector)
-    scores = np.linalg.lstsq(decoder.rows, basis_of(goal, decoder.inputs) / unit, rcond=1e-9)[0].astype(np.float64)
+    decoder = Decoder.even(channel, scores.target.share_vector)
+    basis = basis_of(scores.target, decoder.inputs) / unit
+    solved = np.linalg.lstsq(decoder.rows, basis, rcond=1e-9)[0].astype(np.float64)
     spread = np.zeros((inputs.count, decoder.inputs.count))
     up = (1 + inputs.levels) / 2
     for block, end in zip(inputs.blocks, decoder.inputs.blocks, strict=True):
         spread[block, end] = 1.0 if block.stop - block.start == 1 else np.column_stack([1 - up, up])
     law = spread @ decoder.rows
-    return Columns((law / law.min(axis=0)).T, scores)
+    return Columns((law / law.min(axis=0)).T, solved)
 
 
 def _likely_columns(problem: Problem, size: Vector) -> Columns:

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 WORTH = 0.01
 
@@ -33,44 +33,44 @@ def levels_about(mean: float, spread: float, count: int) -> Vector:
     return np.round(levels * 2**30) / 2**30
 
 
-def levels_needed(goal: Goal, variance: float, levels: int) -> int:
+def levels_needed(scores: Scores, variance: float, levels: int) -> int:
     """Return how many levels keep the cost of rounding under 1 %, given the variance reached with some levels."""
-    if rounding_cost(goal, variance, levels) <= WORTH:
+    if rounding_cost(scores, variance, levels) <= WORTH:
         return levels
-    step = math.sqrt(0.8 * WORTH * _without_rounding(goal, variance, levels) * 8 / squared_slope(goal))
+    step = math.sqrt(0.8 * WORTH * _without_rounding(scores, variance, levels) * 8 / squared_slope(scores))
     return 2 * math.ceil(1 / step) + 1
 
 
-def levels_wanted(goal: Goal, channel: Channel) -> int:
+def levels_wanted(scores: Scores, channel: Channel) -> int:
     """Return how many levels keep the cost of rounding under 1 % for each gap that is wanted, or for the worst mean."""
-    return max(levels_needed(one, variance, len(channel.levels)) for one, variance in _each(goal, channel))
+    return max(levels_needed(one, variance, len(channel.levels)) for one, variance in _each(scores, channel))
 
 
-def largest_rounding_cost(goal: Goal, channel: Channel) -> float:
+def largest_rounding_cost(scores: Scores, channel: Channel) -> float:
     """Return what rounding to a channel's levels adds at most to a wanted number's variance, as a part."""
-    return max(rounding_cost(one, variance, len(channel.levels)) for one, variance in _each(goal, channel))
+    return max(rounding_cost(one, variance, len(channel.levels)) for one, variance in _each(scores, channel))
 
 
-def _each(goal: Goal, channel: Channel) -> list[tuple[Goal, float]]:
+def _each(scores: Scores, channel: Channel) -> list[tuple[Scores, float]]:
     """Return what rounding is asked about, with its variance: each gap alone where each matters, else all at once."""
-    if not goal.balanced:
-        return [(goal, goal.privacy_variance(channel))]
+    if not scores.target.balanced:
+        return [(scores, scores.privacy_variance(channel))]
     # Any unbiased score will do for this.
-    decoder = Decoder.even(channel, goal.share_vector)
-    wanted = zip(goal.contrasts, goal.wanted(decoder.inputs), strict=False)
-    scores = [(goal.alone(contrast), decoder.score(each.functional)) for contrast, each in wanted]
-    return [(one, decoder.variance(score)) for one, score in scores if score is not None]
+    decoder = Decoder.even(channel, scores.target.share_vector)
+    wanted = zip(scores.target.contrasts, scores.wanted(decoder.inputs), strict=False)
+    read = [(scores.alone(contrast), decoder.score(each.functional)) for contrast, each in wanted]
+    return [(one, decoder.variance(score)) for one, score in read if score is not None]
 
 
-def rounding_cost(goal: Goal, variance: float, levels: int) -> float:
+def rounding_cost(scores: Scores, variance: float, levels: int) -> float:
     """Return what rounding to so many levels adds to the variance, as a part of what it would be without."""
-    without = _without_rounding(goal, variance, levels)
-    return squared_slope(goal) * (2 / (levels - 1)) ** 2 / 8 / without
+    without = _without_rounding(scores, variance, levels)
+    return squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8 / without
 
 
-def _without_rounding(goal: Goal, variance: float, levels: int) -> float:
+def _without_rounding(scores: Scores, variance: float, levels: int) -> float:
     """Return the variance without rounding; the estimate is rough where rounding is most of it."""
-    return max(variance - squared_slope(goal) * (2 / (levels - 1)) ** 2 / 8, variance / 3)
+    return max(variance - squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8, variance / 3)
 
 
 def next_count(count: int, needed: int) -> int:
@@ -82,11 +82,11 @@ def next_count(count: int, needed: int) -> int:
     return 2 * math.ceil((needed - 1) / 2.0**doublings) + 1
 
 
-def squared_slope(goal: Goal) -> float:
+def squared_slope(scores: Scores) -> float:
     """Return the largest mean squared slope, over the clients, of the wanted functionals."""
-    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
-    weights = inputs.weights(goal.share_vector)[: goal.groups]
+    inputs = Inputs(scores.target.groups, np.array([-1.0, 1.0]), scores.target.abstain)
+    weights = inputs.weights(scores.target.share_vector)[: scores.target.groups]
     return max(
         float(sum(w * ((f[b][-1] - f[b][0]) / 2) ** 2 for w, b in zip(weights, inputs.blocks, strict=False)))
-        for f, *_ in goal.wanted(inputs)
+        for f, *_ in scores.wanted(inputs)
     )

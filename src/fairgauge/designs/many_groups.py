@@ -25,7 +25,8 @@ from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import USUAL_SPREAD
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Inputs, Matrix, Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 # How many levels up to an epsilon; where groups differ the program is larger, and has fewer.
 _LEVELS, _MORE = {1.35: 3, 3.0: 5}, 9
@@ -44,21 +45,21 @@ _STRETCHES = (0.85, 0.93, 1.0, 1.08, 1.18)
 Renaming = Callable[[Matrix], list[Matrix]]
 
 
-def signed_subsets(goal: Goal, epsilon: Decimal) -> Channel:
-    """Make the best channel of signed subsets that has at most ``goal.symbols`` symbols, for groups of known shares."""
-    if goal.abstain:
-        return _abstaining(goal, epsilon)
+def signed_subsets(scores: Scores, epsilon: Decimal) -> Channel:
+    """Make the best channel of signed subsets within ``scores.symbols``, for groups of known shares."""
+    if scores.target.abstain:
+        return _abstaining(scores, epsilon)
     # What is expected of the values changes nothing for clients whose split is known.
-    return _signed_subsets(replace(goal, design="uncentred", expect=None, spread=USUAL_SPREAD), epsilon)
+    return _signed_subsets(replace(scores.assuming(expect=None, spread=USUAL_SPREAD), design="uncentred"), epsilon)
 
 
-def _abstaining(goal: Goal, epsilon: Decimal) -> Channel:
+def _abstaining(scores: Scores, epsilon: Decimal) -> Channel:
     """Make signed subsets for people who may abstain."""
-    plain = signed_subsets(replace(goal, abstain=False, symbols=goal.symbols - 2), epsilon)
+    plain = signed_subsets(replace(scores.asking(abstain=False), symbols=scores.symbols - 2), epsilon)
     rows: Matrix = np.array(plain.table, dtype=np.float64) / ROW_SUM
     # The levels are even, so that values at random average to nothing.
     rows = np.vstack([rows, rows.mean(axis=0)])
-    high, part = exponential(epsilon), _ASKED[goal.target]
+    high, part = exponential(epsilon), _ASKED[scores.target.kind]
     asked = np.tile([1.0, high], (len(rows), 1))
     asked[-1] = asked[-1, ::-1]
     inputs = Inputs.of(plain)
@@ -67,60 +68,62 @@ def _abstaining(goal: Goal, epsilon: Decimal) -> Channel:
 
 
 @lru_cache(maxsize=32)
-def _signed_subsets(goal: Goal, epsilon: Decimal) -> Channel:
+def _signed_subsets(scores: Scores, epsilon: Decimal) -> Channel:
     found = []
-    if _alike(goal) or goal.groups <= _TAILORED:
-        found += _subset_channels(goal, epsilon)
-    if not _alike(goal) and (goal.target == "gap" or not found):
+    if _alike(scores.target) or scores.target.groups <= _TAILORED:
+        found += _subset_channels(scores, epsilon)
+    if not _alike(scores.target) and (scores.target.kind == "gap" or not found):
         # A table for groups that are all alike serves groups that differ as it serves those, and is soon found.
-        same = _of_equals(goal)
+        same = replace(scores, target=_of_equals(scores.target))
         channels = _subset_channels(same, epsilon)
         found += [min(channels, key=lambda channel: _first_variance(same, channel))] if channels else []
-        found += _blocks(goal, epsilon)
+        found += _blocks(scores, epsilon)
     if not found:
-        raise Impossible(f"no subsets of {goal.groups} groups fit in {goal.symbols} symbols")
+        raise Impossible(f"no subsets of {scores.target.groups} groups fit in {scores.symbols} symbols")
     if len(found) == 1:
         return found[0]
-    if _alike(goal):
-        return min(found, key=lambda channel: _first_variance(goal, channel))
-    simple = simple_variances(goal, epsilon)
-    return min(found, key=lambda channel: largest_ratio(goal, channel, simple))
+    if _alike(scores.target):
+        return min(found, key=lambda channel: _first_variance(scores, channel))
+    simple = simple_variances(scores, epsilon)
+    return min(found, key=lambda channel: largest_ratio(scores, channel, simple))
 
 
-def _alike(goal: Goal) -> bool:
+def _alike(target: Target) -> bool:
     """Return whether all groups are each other's images."""
-    return len(set(goal.shares)) == 1 and not goal.comparisons
+    return len(set(target.shares)) == 1 and not target.comparisons
 
 
-def _of_equals(goal: Goal) -> Goal:
-    """Return the goal of as many groups that are all alike."""
-    return replace(goal, shares=(1 / goal.groups,) * goal.groups, comparisons=())
+def _of_equals(target: Target) -> Target:
+    """Return the target of as many groups that are all alike."""
+    return replace(target, shares=(1 / target.groups,) * target.groups, comparisons=())
 
 
-def _subset_channels(goal: Goal, epsilon: Decimal) -> list[Channel]:
+def _subset_channels(scores: Scores, epsilon: Decimal) -> list[Channel]:
     """Return a channel for each way to make symbols of columns."""
-    problem = _problem(goal, epsilon)
-    columns, weights = _solved(goal, epsilon)
-    laws = [_within(problem, columns, weights, symmetric, goal.symbols) for symmetric in _ways(problem)]
+    problem = _problem(scores.target, epsilon)
+    columns, weights = _solved(scores.target, epsilon)
+    laws = [_within(problem, columns, weights, symmetric, scores.symbols) for symmetric in _ways(problem)]
     found = [exact_channel(law, problem.inputs, epsilon) for law in laws if law is not None]
-    return found + (_blocks(goal, epsilon) if problem.alike else [])
+    return found + (_blocks(scores, epsilon) if problem.alike else [])
 
 
-def _blocks(goal: Goal, epsilon: Decimal) -> list[Channel]:
+def _blocks(scores: Scores, epsilon: Decimal) -> list[Channel]:
     r"""Return signed subsets of two levels in blocks of k groups, for the best k that fits in the symbols.
 
     .. math:: K \cdot Var = \frac{4 d^3 (1 + k h / d)^2}{k (2 h)^2}, \quad h = (e^\epsilon - 1)/2
 
     It takes few symbols, however many groups there are.
     """
-    d, half = goal.groups, (exponential(epsilon) - 1) / 2
-    fitting = [k for k in range(1, d + 1) if d // math.gcd(k, d) * len(sign_rows(k)) <= goal.symbols]
+    d, half = scores.target.groups, (exponential(epsilon) - 1) / 2
+    fitting = [k for k in range(1, d + 1) if d // math.gcd(k, d) * len(sign_rows(k)) <= scores.symbols]
     if not fitting:
         return []
     k = min(fitting, key=lambda k: (1 + k * half / d) ** 2 / k)
     pattern = np.ones((d, 2))
     pattern[:k, 1] = 1 + 2 * half
-    images = np.array(Symmetric(_thin, sign_rows).images(pattern))[:, _dealt(goal.shares, k)].reshape(-1, 2 * d).T
+    images = (
+        np.array(Symmetric(_thin, sign_rows).images(pattern))[:, _dealt(scores.target.shares, k)].reshape(-1, 2 * d).T
+    )
     law = images / images.sum(axis=1, keepdims=True)
     return [exact_channel(law, Inputs(d, even_levels(2)), epsilon)]
 
@@ -150,27 +153,27 @@ def _ways(problem: SubsetProblem) -> list["Symmetric"]:
     return [Symmetric(_as_they_are, signs) for signs in (sign_rows, fewer_sign_rows)]
 
 
-def _first_variance(goal: Goal, channel: Channel) -> float:
+def _first_variance(scores: Scores, channel: Channel) -> float:
     """Return the variance of the first group's mean, which is every group's where all are alike."""
-    decoder = goal.decoder(channel)
-    score = decoder.score(goal.mean_functional(decoder.inputs, 0, 0.0))
+    decoder = scores.decoder(channel)
+    score = decoder.score(scores.target.mean_functional(decoder.inputs, 0, 0.0))
     return math.inf if score is None else decoder.variance(score)
 
 
-def value_without_cap(goal: Goal, epsilon: Decimal) -> float:
+def value_without_cap(target: Target, epsilon: Decimal) -> float:
     """Return the largest ratio of a group's variance to randomized response's that all columns together reach."""
-    if goal.groups > _TAILORED:
-        goal = _of_equals(goal)
-    problem = _problem(goal, epsilon)
-    columns, weights = _solved(goal, epsilon)
+    if target.groups > _TAILORED:
+        target = _of_equals(target)
+    problem = _problem(target, epsilon)
+    columns, weights = _solved(target, epsilon)
     return problem.reached(columns, weights)
 
 
-def largest_mean_ratio(goal: Goal, channel: Channel, units: Vector) -> float:
-    """Return the largest ratio of a group's variance to a unit, for the scores that the goal gives a channel."""
-    decoder = goal.decoder(channel)
-    scores = [decoder.score(goal.mean_functional(decoder.inputs, g, 0.0)) for g in range(goal.groups)]
-    variances = [math.inf if score is None else decoder.variance(score) for score in scores]
+def largest_mean_ratio(scores: Scores, channel: Channel, units: Vector) -> float:
+    """Return the largest ratio of a group's variance to a unit, by the scores of a channel."""
+    decoder = scores.decoder(channel)
+    means = [decoder.score(scores.target.mean_functional(decoder.inputs, g, 0.0)) for g in range(scores.target.groups)]
+    variances = [math.inf if score is None else decoder.variance(score) for score in means]
     return float((np.array(variances) / units).max())
 
 
@@ -213,49 +216,49 @@ def _law(images: list[list[Matrix]], weights: Vector) -> Matrix:
 
 @lru_cache(maxsize=32)
 def _solved_problem(key: tuple[tuple[float, ...], str, tuple[Contrast, ...], Decimal]) -> tuple[Columns, Vector]:
-    shares, target, comparisons, epsilon = key
-    goal = Goal(shares, target="gap" if target == "gap" else "means", comparisons=comparisons)
-    return _problem(goal, epsilon).solve()
+    shares, kind, comparisons, epsilon = key
+    target = Target(shares, kind="gap" if kind == "gap" else "means", comparisons=comparisons)
+    return _problem(target, epsilon).solve()
 
 
-def _solved(goal: Goal, epsilon: Decimal) -> tuple[Columns, Vector]:
-    return _solved_problem((goal.shares, goal.target, goal.comparisons, epsilon))
+def _solved(target: Target, epsilon: Decimal) -> tuple[Columns, Vector]:
+    return _solved_problem((target.shares, target.kind, target.comparisons, epsilon))
 
 
-def _problem(goal: Goal, epsilon: Decimal) -> SubsetProblem:
-    means = Goal(goal.shares, target="means")
+def _problem(target: Target, epsilon: Decimal) -> SubsetProblem:
+    means = Scores(Target(target.shares, kind="means"))
     units = simple_variances(means, epsilon)
-    if len(set(goal.shares)) == 1:
-        units = np.full(goal.groups, units[0])
+    if len(set(target.shares)) == 1:
+        units = np.full(target.groups, units[0])
     return SubsetProblem(
-        levels=even_levels(_levels(goal, float(epsilon))),
-        shares=goal.share_vector / goal.share_vector.sum(),
+        levels=even_levels(_levels(target, float(epsilon))),
+        shares=target.share_vector / target.share_vector.sum(),
         units=units,
-        peaks=_peaks(goal, units),
+        peaks=_peaks(target, units),
         high=exponential(epsilon),
     )
 
 
-def _levels(goal: Goal, epsilon: float) -> int:
-    few = goal.groups > _LARGE and len(set(goal.shares)) > 1
+def _levels(target: Target, epsilon: float) -> int:
+    few = target.groups > _LARGE and len(set(target.shares)) > 1
     counts, more = (_FEWER, _FEWER_MORE) if few else (_LEVELS, _MORE)
     return next((count for most, count in counts.items() if epsilon <= most), more)
 
 
-def _peaks(goal: Goal, units: Vector) -> Peaks:
+def _peaks(target: Target, units: Vector) -> Peaks:
     """Return what the maximum is over, in units of randomized response's variances."""
-    d = goal.groups
-    if goal.target == "means":
+    d = target.groups
+    if target.kind == "means":
         return Peaks(np.diag(units / units.max()), np.full(d, np.inf))
-    if not goal.comparisons:
+    if not target.comparisons:
         # No pair's ratio is above the larger one of its groups.
         return Peaks(np.eye(d), np.full(d, np.inf))
-    rows = np.zeros((len(goal.comparisons), d))
-    for number, contrast in enumerate(goal.comparisons):
+    rows = np.zeros((len(target.comparisons), d))
+    for number, contrast in enumerate(target.comparisons):
         for side in (contrast.of, contrast.against):
-            total = sum(goal.shares[g] for g in side)
+            total = sum(target.shares[g] for g in side)
             for g in side:
-                rows[number, g] = units[g] * (goal.shares[g] / total) ** 2
+                rows[number, g] = units[g] * (target.shares[g] / total) ** 2
         rows[number] *= contrast.weight / rows[number].sum()
     return Peaks(rows, _SAFELY * rows.sum(axis=1))
 

@@ -24,7 +24,7 @@ from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
-from fairgauge.targets.target import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Goal
+from fairgauge.targets.scores import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Scores
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"
@@ -44,34 +44,36 @@ class Design:
 
     Args:
         name: What people type after ``--design``: small letters, digits and hyphens.
-        make: Makes the channel for a goal and an epsilon.
+        make: Makes the channel from the scores that will read it, which have target and assumed values, and an epsilon.
         colour: The colour of its line, as matplotlib takes it.
         marker: The marker on its line, for readers of grey prints.
-        serves: Whether it can make a channel for a goal; unless given, for every goal.
+        serves: Whether it can make a channel for such scores; unless given, for all.
         instead_of: Designs that ``auto`` need not try where this one serves.
         by_name_only: Whether ``auto`` never tries it: it is there for those who ask for it, and to compare with.
     """
 
     name: str
-    make: Callable[[Goal, Decimal], Channel]
+    make: Callable[[Scores, Decimal], Channel]
     colour: str = "#666666"
     marker: str = "x"
-    serves: Callable[[Goal], bool] = lambda _: True
+    serves: Callable[[Scores], bool] = lambda _: True
     instead_of: tuple[str, ...] = ()
     by_name_only: bool = False
 
 
-def _may_estimate(goal: Goal) -> bool:
+def _may_estimate(scores: Scores) -> bool:
     """Return whether the split may be estimated although something is known of it: for the gap of two groups.
 
     Where groups answer equally often that is of use only if no mean is expected, and shares are exact.
     """
-    known = goal.most_ratio < math.inf and (goal.most_ratio > 1 or (goal.expect is None and not goal.share_error))
-    return known and goal.groups == 2 and goal.target == "gap"
+    known = scores.target.most_ratio < math.inf and (
+        scores.target.most_ratio > 1 or (scores.values.expect is None and not scores.target.share_error)
+    )
+    return known and scores.target.groups == 2 and scores.target.kind == "gap"
 
 
-def _as(design: str, goal: Goal, epsilon: Decimal) -> Channel:
-    return _made(replace(goal, design=design), epsilon)
+def _as(design: str, scores: Scores, epsilon: Decimal) -> Channel:
+    return _made(replace(scores, design=design), epsilon)
 
 
 # Okabe and Ito's colours, told apart by colour-blind readers.
@@ -89,7 +91,7 @@ _FOUND = {
             lambda *asked: _as(CENTRED, *asked),
             "#CC79A7",
             "P",
-            serves=lambda goal: _may_estimate(goal) and serves(goal),
+            serves=lambda scores: _may_estimate(scores) and serves(scores),
         ),
     )
 }
@@ -114,14 +116,14 @@ def known_designs() -> Mapping[str, Design]:
     return MappingProxyType(_FOUND)
 
 
-def designs_for(goal: Goal) -> list[str]:
-    """Return the names of the designs that serve a goal."""
-    return [name for name, design in known_designs().items() if design.serves(goal.by(name))]
+def designs_for(scores: Scores) -> list[str]:
+    """Return the names of the designs that can make a table for such scores."""
+    return [name for name, design in known_designs().items() if design.serves(scores.by(name))]
 
 
-def tried_by_auto(goal: Goal) -> list[str]:
+def tried_by_auto(scores: Scores) -> list[str]:
     """Return the names of those designs of which ``auto`` takes the best."""
-    return [name for name in designs_for(goal) if not known_designs()[name].by_name_only]
+    return [name for name in designs_for(scores) if not known_designs()[name].by_name_only]
 
 
 @cache
@@ -137,7 +139,7 @@ def _load_offered() -> None:
             warnings.warn(f"design {offered.name} of another package is left out: {problem}", stacklevel=2)
 
 
-def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[str, Channel]:
+def make_channel(scores: Scores, epsilon: Decimal, *, design: str = AUTO) -> tuple[str, Channel]:
     """Make a channel, and return the name of the design that made it beside it.
 
     Guarantee: the channel's exact epsilon, computed from its integers, is at most the epsilon asked for.
@@ -149,49 +151,49 @@ def make_channel(goal: Goal, epsilon: Decimal, *, design: str = AUTO) -> tuple[s
     """
     check_design(design)
     # A table is made for the shares as they are stated; one that is made already need not be made again.
-    goal = replace(goal, share_error=0.0, ratio=goal.most_ratio)
+    scores = scores.asking(share_error=0.0, ratio=scores.target.most_ratio)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
     if (budgets := Budgets.read(design)) is not None:
-        return budgets.name, budgets.make(goal, epsilon)
+        return budgets.name, budgets.make(scores, epsilon)
     if design != AUTO:
-        possible = designs_for(goal)
+        possible = designs_for(scores)
         if design not in possible:
             raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
-        return design, _make(goal, epsilon, design)
-    tried = tried_by_auto(goal)
+        return design, _make(scores, epsilon, design)
+    tried = tried_by_auto(scores)
     # Where something is known of the split, what estimates it is compared by its interval (``choose_design``).
     spared = {other for name in tried for other in known_designs()[name].instead_of} | {ESTIMATED, ESTIMATED_CENTRED}
-    if goal.balanced:
+    if scores.target.balanced:
         spared = set()  # of several gaps a design may serve some better and others worse
     channels: dict[str, Channel] = {}
     for name in tried:
         if name in spared:
             continue
         try:
-            channels[name] = _make(goal, epsilon, name)
+            channels[name] = _make(scores, epsilon, name)
         except Impossible:
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    merits = _merits(goal, epsilon, channels)
+    merits = _merits(scores, epsilon, channels)
     least = min(merits.values())
     best = next(name for name, merit in merits.items() if merit <= least * _AS_GOOD)
     return best, channels[best]
 
 
-def _merits(goal: Goal, epsilon: Decimal, channels: dict[str, Channel]) -> dict[str, float]:
+def _merits(scores: Scores, epsilon: Decimal, channels: dict[str, Channel]) -> dict[str, float]:
     """Return what each design is judged by, the less the better: its total, or the largest of its gaps' ratios.
 
     Of several gaps none shall be worse than with randomized response.
     """
-    if not goal.balanced:
-        return {name: goal.by(name).variance(channel) for name, channel in channels.items()}
-    simple = np.array(goal.by(SIMPLEST).totals(randomized_response(goal, epsilon)))
-    measures, found = total_measures(goal, epsilon), {}
+    if not scores.target.balanced:
+        return {name: scores.by(name).variance(channel) for name, channel in channels.items()}
+    simple = np.array(scores.by(SIMPLEST).totals(randomized_response(scores, epsilon)))
+    measures, found = total_measures(scores, epsilon), {}
     for name, channel in channels.items():
-        totals = np.array(goal.by(name).totals(channel))
-        weights = [wanted.weight for wanted in goal.wanted(goal.decoder(channel).inputs)]
+        totals = np.array(scores.by(name).totals(channel))
+        weights = [wanted.weight for wanted in scores.wanted(scores.decoder(channel).inputs)]
         fair = bool(np.all(totals <= simple * (1 + 1e-9)))
         found[name] = float((totals * weights / measures).max()) if fair else math.inf
     return found
@@ -210,13 +212,13 @@ def check_design(design: str) -> None:
         raise InvalidInput("design", design, f"must be one of {', '.join(names)}")
 
 
-def _make(goal: Goal, epsilon: Decimal, design: str) -> Channel:
+def _make(scores: Scores, epsilon: Decimal, design: str) -> Channel:
     # No table is made for how often groups answer, so one that is made already need not be made again.
-    goal = replace(goal.by(design), ratio=None)
-    if goal.groups == 2 and goal.shares[0] > goal.shares[1]:
+    scores = scores.by(design).asking(ratio=None)
+    if scores.target.groups == 2 and scores.target.shares[0] > scores.target.shares[1]:
         # A search could end elsewhere: which group is named first shall not matter.
-        return _turned(_made(replace(goal, shares=goal.shares[::-1]), epsilon))
-    return _made(goal, epsilon)
+        return _turned(_made(scores.asking(shares=scores.target.shares[::-1]), epsilon))
+    return _made(scores, epsilon)
 
 
 def _turned(channel: Channel) -> Channel:
@@ -226,11 +228,11 @@ def _turned(channel: Channel) -> Channel:
 
 
 @lru_cache(maxsize=256)
-def _made(goal: Goal, epsilon: Decimal) -> Channel:
-    design = goal.design
-    channel = known_designs()[design].make(goal, epsilon)
+def _made(scores: Scores, epsilon: Decimal) -> Channel:
+    design = scores.design
+    channel = known_designs()[design].make(scores, epsilon)
     if not channel.within(epsilon):
         raise NotPrivate(f"design {design} made a table with epsilon {channel.epsilon!r}, above {epsilon}")
-    if (channel.groups, channel.abstain) != (goal.groups, goal.abstain):
+    if (channel.groups, channel.abstain) != (scores.target.groups, scores.target.abstain):
         raise InvalidInput("design", design, "made a table for other groups than those asked for")
     return channel

@@ -32,7 +32,7 @@ from fairgauge.channel import Channel
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.levels import even_levels, levels_needed
 from fairgauge.targets.inputs import Inputs, Matrix
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # Of Laplace noise.
 _MOST_LEVELS = 33
@@ -51,25 +51,25 @@ def response_rows(inputs: int, epsilon: float) -> Matrix:
     return rows
 
 
-def randomized_response(goal: Goal, epsilon: Decimal) -> Channel:
+def randomized_response(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the sound M_R for any number of groups; abstaining is one more pair."""
-    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
+    inputs = Inputs(scores.target.groups, np.array([-1.0, 1.0]), scores.target.abstain)
     return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
 
 
-def laplace(goal: Goal, epsilon: Decimal) -> Channel:
+def laplace(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the sound M_L, with the budget split between group and value so that the variance is least."""
-    return _laplace(goal.by(""), epsilon)  # for ``uncentred``, too, which need not look for it again
+    return _laplace(scores.by(""), epsilon)  # for ``uncentred``, too, which need not look for it again
 
 
 @lru_cache(maxsize=64)
-def _laplace(goal: Goal, epsilon: Decimal) -> Channel:
-    most = most_levels(goal.groups)
+def _laplace(scores: Scores, epsilon: Decimal) -> Channel:
+    most = most_levels(scores.target.groups)
     count, needed = 0, 3
     while needed > count:
         count = needed
-        channel = _best_split(goal, epsilon, count)
-        needed = min(levels_needed(goal, goal.privacy_variance(channel), count), most)
+        channel = _best_split(scores, epsilon, count)
+        needed = min(levels_needed(scores, scores.privacy_variance(channel), count), most)
     return channel
 
 
@@ -78,8 +78,8 @@ def most_levels(groups: int) -> int:
     return min(_MOST_LEVELS, max(3, (_MOST_SYMBOLS // groups - 1) // 2 * 2 + 1))
 
 
-def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
-    inputs = Inputs(goal.groups, even_levels(count), goal.abstain)
+def _best_split(scores: Scores, epsilon: Decimal, count: int) -> Channel:
+    inputs = Inputs(scores.target.groups, even_levels(count), scores.target.abstain)
     total = float(epsilon)
 
     def channel(part: float) -> Channel:
@@ -88,11 +88,11 @@ def _best_split(goal: Goal, epsilon: Decimal, count: int) -> Channel:
     low, high = 0.3, 1.0  # a golden section: the variance falls, and then rises
     while high - low > _CLOSE:
         nearer, farther = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        if goal.privacy_variance(channel(nearer)) < goal.privacy_variance(channel(farther)):
+        if scores.privacy_variance(channel(nearer)) < scores.privacy_variance(channel(farther)):
             high = farther
         else:
             low = nearer
-    return min((channel((low + high) / 2), channel(1.0)), key=goal.privacy_variance)
+    return min((channel((low + high) / 2), channel(1.0)), key=scores.privacy_variance)
 
 
 def laplace_rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
@@ -120,12 +120,12 @@ def _noise(m: int, epsilon: float) -> Matrix:
     return law
 
 
-def hadamard(goal: Goal, epsilon: Decimal) -> Channel:
+def hadamard(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the channel of Hadamard questions."""
-    inputs = Inputs(goal.groups, np.array([-1.0, 1.0]), goal.abstain)
-    if goal.shares_known and not goal.abstain:
-        questions = _questions(goal.groups)[:, : goal.groups]
-        agrees = np.repeat(questions, 2, axis=1) * np.tile([-1, 1], goal.groups)
+    inputs = Inputs(scores.target.groups, np.array([-1.0, 1.0]), scores.target.abstain)
+    if scores.target.shares_known and not scores.target.abstain:
+        questions = _questions(scores.target.groups)[:, : scores.target.groups]
+        agrees = np.repeat(questions, 2, axis=1) * np.tile([-1, 1], scores.target.groups)
     else:
         # The first row and the first column are all ones and tell nothing apart.
         agrees = _questions(inputs.count + 1)[1:, 1 : inputs.count + 1]

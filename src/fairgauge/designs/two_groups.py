@@ -37,7 +37,7 @@ from fairgauge.designs.levels import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.inputs import Inputs, Matrix, Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # How many levels up to an epsilon: with more, rounding to them costs less and the program takes longer.
 _LEVELS = {0.5: 7, 1: 9, 4: 11}
@@ -295,33 +295,33 @@ def _changes(prices: Prices) -> Vector:
     return np.unique(found[np.abs(found) < _FARTHEST])
 
 
-def centred_two(goal: Goal, epsilon: Decimal) -> Channel:
+def centred_two(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the channel of least total error for the gap of two groups."""
-    first, second = goal.shares
+    first, second = scores.target.shares
     problem = TwoGroups(
-        levels=_levels(goal, float(epsilon)),
+        levels=_levels(scores, float(epsilon)),
         shares=(first, second),
         epsilon=epsilon,
-        reckoning=goal.aim,
-        constant=None if goal.shares_known else goal.aim.mean,
+        reckoning=scores.values.aim,
+        constant=None if scores.target.shares_known else scores.values.aim.mean,
     )
     law = problem.law()
-    if not goal.shares_known:
+    if not scores.target.shares_known:
         law = np.hstack([(1 - _IDENTIFYING) * law, _IDENTIFYING * _responses(problem)])
     return exact_channel(law, problem.inputs, epsilon)
 
 
-def _levels(goal: Goal, epsilon: float) -> Vector:
-    aim = goal.aim
+def _levels(scores: Scores, epsilon: float) -> Vector:
+    aim = scores.values.aim
     if aim.any_values:
         # Whatever the values are, two levels lose nothing: a second moment's largest average is at the ends.
         return even_levels(2)
     if aim.mean == 0:
         counts, more = _MIRRORED_LEVELS, _MORE_MIRRORED_LEVELS
     else:
-        counts, more = (_EQUAL_LEVELS if goal.shares[0] == goal.shares[1] else _LEVELS), _MORE_LEVELS
+        counts, more = (_EQUAL_LEVELS if scores.target.shares[0] == scores.target.shares[1] else _LEVELS), _MORE_LEVELS
     count = next((count for most, count in counts.items() if epsilon <= most), more)
-    return even_levels(count) if goal.expect is None else levels_about(aim.mean, aim.widest, count)
+    return even_levels(count) if scores.values.expect is None else levels_about(aim.mean, aim.widest, count)
 
 
 def _responses(problem: TwoGroups) -> Matrix:

@@ -30,24 +30,24 @@ from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, R
 from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.inputs import Inputs, Matrix, Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 _LEVELS = (9, 7, 5, 3)
 # Scores to price columns at, in units of randomized response's: both signs, close together near 0.
 _SCORES: Vector = np.sinh(np.linspace(-2.5, 2.5, 401))
 
 
-def windows(goal: Goal, epsilon: Decimal) -> Channel | None:
-    """Make the best channel of single groups' windows within ``goal.symbols``; None if none fits."""
-    aim = goal.aim
+def windows(scores: Scores, epsilon: Decimal) -> Channel | None:
+    """Make the best channel of single groups' windows within ``scores.symbols``; None if none fits."""
+    aim = scores.values.aim
     counts = (2,) if aim.any_values else tuple(count for count in _LEVELS if epsilon > 1 or count == _LEVELS[-1])
     for count in counts:
-        even = aim.any_values or goal.expect is None
+        even = aim.any_values or scores.values.expect is None
         levels = even_levels(count) if even else levels_about(aim.mean, aim.widest, count)
-        problem = WindowProblem(goal.groups, levels, aim, exponential(epsilon))
+        problem = WindowProblem(scores.target.groups, levels, aim, exponential(epsilon))
         try:
             law = problem.law(problem.solve())
-            if law.shape[1] <= goal.symbols:
+            if law.shape[1] <= scores.symbols:
                 return exact_channel(law, problem.inputs, epsilon)
         except Impossible:
             continue  # with fewer levels numbers are larger

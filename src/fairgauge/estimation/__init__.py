@@ -3,9 +3,10 @@
 >>> from decimal import Decimal
 >>> from fairgauge import Attribute, Metric, Population, Question, Study, estimate
 >>> from fairgauge.designs import make_channel
->>> from fairgauge.targets.target import Goal
+>>> from fairgauge.targets import Scores, Target
 >>> from fairgauge.simulation import Cell, simulate
->>> name, channel = make_channel(Goal((0.5, 0.5), shares_known=False), Decimal(1), design="randomized-response")
+>>> scores = Scores(Target((0.5, 0.5), shares_known=False))
+>>> name, channel = make_channel(scores, Decimal(1), design="randomized-response")
 >>> recall, sex = Metric("recall", "0", "1"), Attribute("sex", ("female", "male"), ("0.5", "0.5"))
 >>> study = Study("Recall by sex", (Question(recall, sex, "gap", name, "1", channel),))
 >>> cells = (Cell("female", Decimal("0.78"), 500_000), Cell("male", Decimal("0.82"), 500_000))
@@ -20,11 +21,10 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.estimation.headline import Headline
+    from fairgauge.estimation.inference import estimate
+    from fairgauge.estimation.interval import Interval
     from fairgauge.estimation.kinds import KINDS, IntervalKind
-    from fairgauge.estimation.reading import estimate
-    from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
-    from fairgauge.estimation.values import Interval
+    from fairgauge.estimation.result import Estimate, Headline, QuestionEstimate, Sensitivity
 
 __all__ = [
     "KINDS",
@@ -42,11 +42,11 @@ __getattr__, __dir__ = lazily(
     {
         "KINDS": "kinds",
         "Estimate": "result",
-        "Headline": "headline",
-        "Interval": "values",
+        "Headline": "result",
+        "Interval": "interval",
         "IntervalKind": "kinds",
         "QuestionEstimate": "result",
         "Sensitivity": "result",
-        "estimate": "reading",
+        "estimate": "inference",
     },
 )

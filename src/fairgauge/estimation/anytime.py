@@ -32,10 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from fairgauge.estimation.asked import RatioTest
 from fairgauge.estimation.betting import BOLDEST
 from fairgauge.estimation.gap_score import nodes_about
-from fairgauge.estimation.gap_tests import SHARE, GapTest, least_margin
+from fairgauge.estimation.tests import SHARE, GapTest, RatioTest, least_margin
 from fairgauge.targets.inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha

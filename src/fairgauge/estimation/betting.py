@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.draws import NO_DRAWS, Draws
+from fairgauge.estimation.inversion import sign_change
 from fairgauge.targets.inputs import Matrix, Vector
 
 # How far a variance may be from its square, about: stakes for each of these kurtoses share the money.
@@ -126,7 +126,7 @@ def _edge(excess: Callable[[float], float], near: tuple[float, float], end: floa
         inside, outside = outside, seen + 1.5 * (outside - seen)
     if not 0 < (outside - seen) / (end - seen) < 1:
         outside = end
-    return crossing(excess, inside, outside, close=_CLOSE * seen)[1]
+    return sign_change(excess, inside, outside, close=_CLOSE * seen)[1]
 
 
 def bounds_of_means(values: Matrix, counts: Vector, alphas: tuple[float, float], most: Vector) -> tuple[Vector, Vector]:

@@ -53,7 +53,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fairgauge.estimation.draws import Draws
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
 from fairgauge.targets.inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then growing to

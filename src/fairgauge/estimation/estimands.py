@@ -21,9 +21,10 @@ from fairgauge.estimation.band import Band
 from fairgauge.languages import Told
 from fairgauge.study import Question
 from fairgauge.targets.comparisons import Pair, Side, compared, margin_sides, members
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Estimands:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a question asks beside its goal: comparisons, names, margins, and how far shares may be off."""
+    """What a question asks beside its target: comparisons, names, margins, and how far shares may be off."""
 
     compared: tuple[Pair, ...]
     groups: tuple[str, ...]
@@ -126,11 +127,11 @@ class Asked:
     share_error: float = 0.0
 
     @classmethod
-    def of(cls, goal: Goal) -> "Asked":
-        """Return what a goal asks, whose groups have no names."""
-        names = tuple(f"group {g + 1}" for g in range(goal.groups))
-        pairs = tuple((_side(c.of), _side(c.against)) for c in goal.contrasts)
-        return cls(pairs, names, share_error=goal.share_error)
+    def of(cls, target: Target) -> "Asked":
+        """Return what a target asks, whose groups have no names."""
+        names = tuple(f"group {g + 1}" for g in range(target.groups))
+        pairs = tuple((_side(c.of), _side(c.against)) for c in target.contrasts)
+        return cls(pairs, names, share_error=target.share_error)
 
 
 def _side(groups: tuple[int, ...]) -> Side:
@@ -141,24 +142,24 @@ def _side(groups: tuple[int, ...]) -> Side:
 def estimands_of(question: Question) -> Estimands:
     """Return what a question identifies; scores are over the symbols of its table."""
     attribute = question.attribute
-    goal, margins = Goal.of(question), tuple(margin_sides(question).items())
-    asked = Asked(compared(question), attribute.groups, margins, goal.share_error)
-    return estimands_for(goal, question.channel, asked)
+    scores, margins = Scores.of(question), tuple(margin_sides(question).items())
+    asked = Asked(compared(question), attribute.groups, margins, scores.target.share_error)
+    return estimands_for(scores, question.channel, asked)
 
 
-def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
-    """Return what a channel identifies of a goal."""
-    decoder = goal.decoder(channel)
-    inputs, groups = decoder.inputs, range(goal.groups)
+def estimands_for(scores: Scores, channel: Channel, asked: Asked) -> Estimands:
+    """Return what a channel identifies, by its scores."""
+    decoder = scores.decoder(channel)
+    inputs, groups = decoder.inputs, range(scores.target.groups)
     one = np.ones(channel.symbols)
-    answered = decoder.score(inputs.answered()) if goal.abstain else one
+    answered = decoder.score(inputs.answered()) if scores.target.abstain else one
 
     those: str = Told.of("caution.part-people")
 
     def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
         return None if over is None or under is None else Ratio(over, under, part)
 
-    shares = goal.share_vector if goal.shares_known else None
+    shares = scores.target.share_vector if scores.target.shares_known else None
     sums = [decoder.score(inputs.sum_of(g)) for g in groups]
     if shares is not None:
         unders = [None if answered is None else share * answered for share in shares]
@@ -168,7 +169,7 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
         parts = [Told.of("caution.part-share", group=name) for name in asked.groups]
     gaps = None
     if shares is not None:
-        found = _all([ratio(comparison_score(goal, decoder, pair), answered) for pair in asked.compared])
+        found = _all([ratio(comparison_score(scores, decoder, pair), answered) for pair in asked.compared])
         gaps = None if found is None else dict(zip(asked.compared, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
@@ -178,13 +179,13 @@ def estimands_for(goal: Goal, channel: Channel, asked: Asked) -> Estimands:
         gaps=gaps,
         overall=ratio(total, answered),
         group_shares=None if shares is not None else _all([ratio(under, answered) for under in unders]),
-        answered=ratio(answered, one) if goal.abstain else None,
+        answered=ratio(answered, one) if scores.target.abstain else None,
         compared=asked.compared,
         margins=dict(asked.margins),
         share_error=asked.share_error,
-        constant=goal.gap_constant(decoder),
-        expect=goal.expect,
-        ratio=goal.most_ratio,
+        constant=scores.gap_constant(decoder),
+        expect=scores.values.expect,
+        ratio=scores.target.most_ratio,
     )
 
 
@@ -209,7 +210,7 @@ def among_tables(estimands: Estimands, tables: int) -> Estimands:
     )
 
 
-def comparison_score(goal: Goal, decoder: Decoder, pair: Pair) -> Vector | None:
+def comparison_score(scores: Scores, decoder: Decoder, pair: Pair) -> Vector | None:
     r"""Return the score whose average is the difference of two sides of a population with the known shares.
 
     .. math:: m_S - m_T = \sum_{g \in S} \sum_{h \in T} \frac{p_g p_h}{p_S p_T} (m_g - m_h)
@@ -218,10 +219,10 @@ def comparison_score(goal: Goal, decoder: Decoder, pair: Pair) -> Vector | None:
     """
     first, second = map(members, pair)
     if len(first) == len(second) == 1:
-        return goal.gap_score(decoder, (first[0], second[0]))
-    shares = goal.share_vector
-    if goal.centred:
-        gaps = {(g, h): goal.gap_score(decoder, (g, h)) for g in first for h in second}
+        return scores.gap_score(decoder, (first[0], second[0]))
+    shares = scores.target.share_vector
+    if scores.centred:
+        gaps = {(g, h): scores.gap_score(decoder, (g, h)) for g in first for h in second}
         parts = [
             None
             if score is None

@@ -9,34 +9,27 @@ does whatever follows from them, and each at :math:`1 - \alpha/d` makes all hold
 .. math:: \min_g m_g \in \Big[\min_g low_g,\ \min_g high_g\Big]
 
 and so for the largest, for the largest difference, and for the ratio of any two positive means.
+
+*Parity*: fairness by the names of Fairlearn's functions.
+
+Equalised odds is about two metrics at once.  If all intervals of both hold together, so does the larger difference, and
+the smaller ratio.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, singledispatch
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.channel import Channel
-from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.estimation.frame_numbers import (
-    checked_method,
-    gaps_to_overall,
-    largest_gap,
-    means_of,
-    means_to_overall,
-    of_groups,
-    overall_of,
-    ratio_of_groups,
-    ratio_to_overall,
-    stated_shares,
-)
+from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
+from fairgauge.estimation.inference import estimate
+from fairgauge.estimation.interval import Interval, at_most_one, over
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.estimation.parity import Parity
-from fairgauge.estimation.ratios import over
-from fairgauge.estimation.reading import estimate
 from fairgauge.estimation.result import Estimate, QuestionEstimate
-from fairgauge.estimation.sites.fairlearn import estimate_by_names, fairlearn_metrics
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.site_inference import estimate_by_names, fairlearn_metrics
 from fairgauge.lazy import late
 from fairgauge.study import Mechanism, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
@@ -44,6 +37,189 @@ from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def _checked_method(method: str) -> str:
+    """Return the method, if it is one of Fairlearn's."""
+    if method not in ("between_groups", "to_overall"):
+        raise InvalidInput("method", method, "must be between_groups or to_overall")
+    return method
+
+
+def _of_groups(found: QuestionEstimate, told: dict[str, Interval], what: str) -> dict[str, Interval]:
+    """Return what is told of groups, if it is told of all."""
+    if len(told) < len(found.groups):
+        raise found.untold(what)
+    return told
+
+
+def _means_of(found: QuestionEstimate) -> dict[str, Interval]:
+    """Return the mean of every group."""
+    return _of_groups(found, found.means, "each group's mean")
+
+
+def _overall_of(found: QuestionEstimate) -> Interval:
+    """Return the mean over everyone."""
+    if found.overall is None:
+        raise found.untold("the overall mean")
+    return found.overall
+
+
+def _largest_gap(found: QuestionEstimate) -> Interval:
+    """Return the largest gap in size; the intervals of all gaps hold together."""
+    pairs = list(combinations(found.groups, 2))
+    told, planned = ({frozenset(pair) for pair in some} for some in (found.gaps, found.untold_gaps))
+    lacking = {frozenset(pair) for pair in pairs} - told
+    if found.gaps and not lacking <= planned:
+        raise CannotEstimate(
+            f"{found.metric}: the study did not plan to compare every two groups, so the largest gap of all has no "
+            "interval; a study that compares all of them tells it"
+        )
+    if lacking:
+        raise found.untold("the gap between every two groups")
+    return over(max, [found.gap(*pair).size for pair in pairs])
+
+
+def _stated_shares(question: Question) -> dict[str, Interval] | None:
+    """Return the shares that the study states, as far as they may be off; None if they are estimated."""
+    attribute = question.attribute
+    if question.known_shares is None:
+        return None
+    error = float(attribute.share_error or 0)
+    return {
+        group: Interval(share, max(share - error, 0.0), min(share + error, 1.0))
+        for group, share in zip(attribute.groups, question.known_shares, strict=True)
+    }
+
+
+def _gaps_to_overall(shares: dict[str, Interval], found: QuestionEstimate) -> Interval:
+    r"""Return the largest difference to everyone where shares are known: each is a weighted sum of gaps.
+
+    .. math:: m_g - \sum_h s_h m_h = \sum_h s_h (m_g - m_h)
+
+    Each product is least and largest at ends of the share's and of the gap's interval.
+    """
+    _largest_gap(found)
+    sums = []
+    for group in shares:
+        gaps = [(share, found.gap(group, other)) for other, share in shares.items() if other != group]
+        ends = [[s * d for s in (share.low, share.high) for d in (gap.low, gap.high)] for share, gap in gaps]
+        estimate = sum(share.estimate * gap.estimate for share, gap in gaps)
+        sums.append(Interval(estimate, sum(map(min, ends)), sum(map(max, ends))))
+    return over(max, [each.size for each in sums])
+
+
+def _means_to_overall(found: QuestionEstimate) -> Interval:
+    """Return the largest difference to everyone where the means of groups and of everyone hold together."""
+    everyone = _overall_of(found)
+    means = _means_of(found).values()
+    return over(
+        max,
+        [Interval(m.estimate - everyone.estimate, m.low - everyone.high, m.high - everyone.low).size for m in means],
+    )
+
+
+def _positive(question: Question, found: QuestionEstimate, interval: Interval) -> Interval:
+    """Return the interval of a mean within what the metric can be, for a ratio that makes sense."""
+    low, high = float(question.metric.low), float(question.metric.high)
+    if low < 0 or min(interval.estimate, interval.high) <= 0:
+        raise found.untold("a ratio: a mean is not clearly above zero")
+    return Interval(interval.estimate, max(interval.low, low), min(interval.high, high))
+
+
+def _ratio_of_groups(question: Question, found: QuestionEstimate) -> Interval:
+    """Return the smallest mean over the largest; all means hold together."""
+    means = [_positive(question, found, mean) for mean in _means_of(found).values()]
+    return at_most_one(over(min, means), over(max, means))
+
+
+def _ratio_to_overall(question: Question, found: QuestionEstimate) -> Interval:
+    """Return the smallest ratio of a group and everyone; all means hold together."""
+    everyone = _positive(question, found, _overall_of(found))
+    means = [_positive(question, found, mean) for mean in _means_of(found).values()]
+    return over(min, [at_most_one(mean, everyone) for mean in means])
+
+
+_SELECTED, _TRUE, _FALSE = "selection_rate", "true_positive_rate", "false_positive_rate"
+
+
+class Parity(ABC):
+    """What a frame with the right metrics says of fairness; whoever calls a metric otherwise names it."""
+
+    @abstractmethod
+    def _together(self, names: Sequence[str], together: int) -> list[tuple[Question, QuestionEstimate]]:
+        """Return what was found of metrics, where so many intervals are to hold together."""
+
+    @property
+    @abstractmethod
+    def _sides(self) -> int:
+        """How many groups there are."""
+
+    def demographic_parity_difference(self, selection_rate: str = _SELECTED) -> float:
+        """Return the largest difference in the selection rate between two groups."""
+        return self._larger_gap(selection_rate).estimate
+
+    def demographic_parity_difference_ci(self, selection_rate: str = _SELECTED) -> list[float]:
+        """Return the interval of ``demographic_parity_difference``."""
+        return _ends(self._larger_gap(selection_rate))
+
+    def demographic_parity_ratio(self, selection_rate: str = _SELECTED) -> float:
+        """Return the smallest selection rate of a group over the largest."""
+        return self._smaller_ratio(selection_rate).estimate
+
+    def demographic_parity_ratio_ci(self, selection_rate: str = _SELECTED) -> list[float]:
+        """Return the interval of ``demographic_parity_ratio``."""
+        return _ends(self._smaller_ratio(selection_rate))
+
+    def equal_opportunity_difference(self, tpr: str = _TRUE) -> float:
+        """Return the largest difference in the true positive rate between two groups."""
+        return self._larger_gap(tpr).estimate
+
+    def equal_opportunity_difference_ci(self, tpr: str = _TRUE) -> list[float]:
+        """Return the interval of ``equal_opportunity_difference``."""
+        return _ends(self._larger_gap(tpr))
+
+    def equal_opportunity_ratio(self, tpr: str = _TRUE) -> float:
+        """Return the smallest true positive rate of a group over the largest."""
+        return self._smaller_ratio(tpr).estimate
+
+    def equal_opportunity_ratio_ci(self, tpr: str = _TRUE) -> list[float]:
+        """Return the interval of ``equal_opportunity_ratio``."""
+        return _ends(self._smaller_ratio(tpr))
+
+    def equalized_odds_difference(self, tpr: str = _TRUE, fpr: str = _FALSE) -> float:
+        """Return the larger of the largest differences in the true and in the false positive rate."""
+        return self._larger_gap(tpr, fpr).estimate
+
+    def equalized_odds_difference_ci(self, tpr: str = _TRUE, fpr: str = _FALSE) -> list[float]:
+        """Return the interval of ``equalized_odds_difference``: all gaps of both metrics hold together in it.
+
+        Args:
+            tpr: The name of the metric that is the true positive rate, or recall.
+            fpr: The name of the metric that is the false positive rate.
+        """
+        return _ends(self._larger_gap(tpr, fpr))
+
+    def equalized_odds_ratio(self, tpr: str = _TRUE, fpr: str = _FALSE) -> float:
+        """Return the smaller of the smallest ratios of the true and of the false positive rate."""
+        return self._smaller_ratio(tpr, fpr).estimate
+
+    def equalized_odds_ratio_ci(self, tpr: str = _TRUE, fpr: str = _FALSE) -> list[float]:
+        """Return the interval of ``equalized_odds_ratio``: all rates of both metrics hold together in it."""
+        return _ends(self._smaller_ratio(tpr, fpr))
+
+    def _larger_gap(self, *names: str) -> Interval:
+        found = self._together(names, len(set(names)))
+        return over(max, [_largest_gap(each) for _, each in found])
+
+    def _smaller_ratio(self, *names: str) -> Interval:
+        found = self._together(names, self._sides * len(set(names)))
+        return over(min, [_ratio_of_groups(question, each) for question, each in found])
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
+
 
 Method = Literal["between_groups", "to_overall"]
 Frames = tuple["pd.DataFrame", "pd.DataFrame", "pd.DataFrame"]
@@ -67,7 +243,7 @@ class PrivateMetricFrame(Parity):
         study: The study, for devices or for sites.
         tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often an interval is to hold the truth.
-        interval: The kind of interval, as for :func:`fairgauge.estimation.reading.estimate`.
+        interval: The kind of interval, as for :func:`fairgauge.estimation.inference.estimate`.
         attribute: The attribute to group by, where the study asks about several.
         metrics: The names of the metrics to show; all of them unless given.
 
@@ -253,39 +429,39 @@ class PrivateMetricFrame(Parity):
         first = self._found(self._estimate)[0][1]
 
         def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
-            known = stated_shares(question)
+            known = _stated_shares(question)
             told = _with_shares(question.mechanism, found, first)
-            return of_groups(found, told.shares, "each group's share") if known is None else known
+            return _of_groups(found, told.shares, "each group's share") if known is None else known
 
         return self._frames(shares)
 
     @cached_property
     def _overall(self) -> Columns:
-        return self._columns(lambda _, found: overall_of(found), self._estimate)
+        return self._columns(lambda _, found: _overall_of(found), self._estimate)
 
     @cached_property
     def _by_group(self) -> Frames:
-        return self._frames(lambda _, found: means_of(found))
+        return self._frames(lambda _, found: _means_of(found))
 
     @cached_property
     def _smallest(self) -> Columns:
-        return self._columns(lambda _, found: over(min, means_of(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(min, _means_of(found).values()), self._at(len(self._groups)))
 
     @cached_property
     def _largest(self) -> Columns:
-        return self._columns(lambda _, found: over(max, means_of(found).values()), self._at(len(self._groups)))
+        return self._columns(lambda _, found: over(max, _means_of(found).values()), self._at(len(self._groups)))
 
     def _difference(self, method: Method) -> Columns:
-        if checked_method(method) == "between_groups":
-            return self._columns(lambda _, found: largest_gap(found), self._estimate)
-        shares = stated_shares(self._questions[0][1])
+        if _checked_method(method) == "between_groups":
+            return self._columns(lambda _, found: _largest_gap(found), self._estimate)
+        shares = _stated_shares(self._questions[0][1])
         if shares is None:
-            return self._columns(lambda _, found: means_to_overall(found), self._means_together)
-        return self._columns(lambda _, found: gaps_to_overall(shares, found), self._estimate)
+            return self._columns(lambda _, found: _means_to_overall(found), self._means_together)
+        return self._columns(lambda _, found: _gaps_to_overall(shares, found), self._estimate)
 
     def _ratio(self, method: Method) -> Columns:
-        of = ratio_of_groups if checked_method(method) == "between_groups" else ratio_to_overall
-        return self._columns(of, self._at(len(self._groups)) if of is ratio_of_groups else self._means_together)
+        of = _ratio_of_groups if _checked_method(method) == "between_groups" else _ratio_to_overall
+        return self._columns(of, self._at(len(self._groups)) if of is _ratio_of_groups else self._means_together)
 
     def _columns(self, of: Callable[[Question, QuestionEstimate], Interval], found: Estimate) -> Columns:
         import pandas as pd

@@ -1,37 +1,49 @@
-"""How surprising a gap is, if the true one were within a tolerance."""
+"""The smallest level at which something is rejected: a p-value, and those of several gaps together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from fairgauge.estimation.reader import Reader
 from fairgauge.targets.comparisons import Pair
 
+_LEAST, _MOST, _STEPS = 1e-12, 0.5, 12
+# Levels that are fixed beforehand: 0.5, 0.2, 0.1, 0.05, ... down to a millionth.
+LEVELS = tuple(digit / 10**place for place in range(1, 7) for digit in (5, 2, 1))
 
-def p_value(reader: Reader, pair: Pair, tolerance: float) -> float:
-    """Return the smallest alpha at which the interval still excludes every gap within the tolerance.
+Rejected = Callable[[float], bool]
 
-    All gaps that are compared hold together at alpha, so this is Bonferroni's p-value; :func:`holm` sharpens them.
 
-    Guarantee: as the interval's: a gap within the tolerance gives alpha or less at most as often as alpha.
+def by_halving(rejected: Rejected) -> float:
+    """Return the smallest level that rejects, of a test that rejects at every level above one that does.
 
-    Args:
-        reader: The counts.
-        pair: The two sides, by number.
-        tolerance: The largest gap that is acceptable, from 0 to 2.
+    >>> round(by_halving(lambda level: level >= 0.03), 2)
+    0.03
     """
+    if rejected(_LEAST):
+        return _LEAST
+    if not rejected(_MOST):
+        return 1.0
+    low, high = _LEAST, _MOST
+    for _ in range(_STEPS):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if rejected(middle) else (middle, high)
+    return high
 
-    def excluded(alpha: float) -> bool:
-        return reader.excludes(pair, tolerance, alpha)
 
-    return reader.least_level(excluded)
+def by_levels(rejected: Rejected) -> float:
+    """Return the last of some levels, from the largest down, at which a test rejects, which need not be nested.
 
+    Guarantee: p <= a only if the largest of the levels up to a rejects, so a test that errs at most as often as its
+    level gives p <= a at most as often as a.  If a test rejects at one level, it may accept at a larger one:
+    halving would rely on that not happening.
 
-def p_values(reader: Reader, pairs: Iterable[Pair], tolerance: float) -> dict[Pair, float]:
-    """Return the p-values of the gaps that are told, of all that are compared.
-
-    Guarantee: as the intervals'; they hold together.  They are Holm's: every gap has its own equal part of alpha.
+    >>> by_levels(lambda level: level >= 0.03), by_levels(lambda level: False)
+    (0.05, 1.0)
     """
-    found = {pair: p_value(reader, pair, tolerance) for pair in pairs}
-    return holm(found, len(reader.estimands.compared))
+    found = 1.0
+    for level in LEVELS:
+        if not rejected(level):
+            break
+        found = level
+    return found
 
 
 def holm(together: Mapping[Pair, float], compared: int) -> dict[Pair, float]:

@@ -1,7 +1,7 @@
 r"""The gap of groups whose shares are estimated, about the population, at one look.
 
 Answers are dealt out to five parts, and each part has its own c, found from the parts before it
-(:mod:`fairgauge.estimation.splitting`).  A share p accepts a gap D if its score psi
+(:mod:`fairgauge.estimation.gap_score`).  A share p accepts a gap D if its score psi
 (:mod:`fairgauge.estimation.gap_score`) averages to nearly zero:
 
 1. Bets on all counts bound the variance of psi at some c that are fixed beforehand.  The variance is a convex parabola
@@ -25,7 +25,7 @@ independent of the parts before.  So the sum is at most one of independent norma
 weights that sum to 1.  Unless a bet on the variance fails, P_b is at least P*_b, and what is rejected would be rejected
 by the true tails.  The money of the bets on psi is a martingale.  With the interval of the share, alpha is spent once.
 
-With secret draws (:mod:`fairgauge.estimation.gap_tests`) a part has K_b answers and M_b draws, about; by how much a
+With secret draws (:mod:`fairgauge.estimation.tests`) a part has K_b answers and M_b draws, about; by how much a
 draw more or less moves a part's deviation is taken to be what it moves the normal law's, and so it is paid for in z.
 
 *What is assumed.*  Answers are independent draws from one population, how many there are does not depend on what they
@@ -41,12 +41,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri
 
 from fairgauge.estimation.betting import BOLDEST, bounds_of_means
-from fairgauge.estimation.crossing import crossing
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, drawn_of, grid_of, modulus
-from fairgauge.estimation.gap_score import nodes_about
-from fairgauge.estimation.gap_tests import SHARE, Cube, PartsTest, least_margin
-from fairgauge.estimation.splitting import FRACTIONS, TURNS, USUALLY
+from fairgauge.estimation.gap_score import FRACTIONS, TURNS, USUALLY, nodes_about
+from fairgauge.estimation.inversion import sign_change
+from fairgauge.estimation.tests import SHARE, Cube, PartsTest, least_margin
 from fairgauge.targets.inputs import Matrix, Vector
 
 # Parts of alpha beside the share's: the variance from above and below, the bets, the average.
@@ -282,7 +281,7 @@ def needed_sum(weights: tuple[float, ...], level: float) -> float:
         weights: The weights; their squares sum to 1.
         level: The probability.
     """
-    return crossing(lambda z: level - sum_tail(weights, z), 0.0, 10.0, close=1e-9)[1]
+    return sign_change(lambda z: level - sum_tail(weights, z), 0.0, 10.0, close=1e-9)[1]
 
 
 def sum_tail(weights: tuple[float, ...], z: float) -> float:

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.estimation.estimands import Estimands, Ratio
-from fairgauge.estimation.reader import Reader
+from fairgauge.estimation.interval import Interval
+from fairgauge.estimation.readers import Reader
 from fairgauge.estimation.result import Sensitivity
-from fairgauge.estimation.values import Interval
 from fairgauge.study import Question
 from fairgauge.targets.comparisons import Pair, Side, members, pair_names
 from fairgauge.targets.inputs import Vector

@@ -37,14 +37,13 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.estimation.fit import IMPOSSIBLE
+from fairgauge.estimation.honesty import IMPOSSIBLE
+from fairgauge.estimation.inference import estimate, reader_for
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.one_score import Contradicted
-from fairgauge.estimation.reader import Reader
-from fairgauge.estimation.reading import estimate, reader_for
+from fairgauge.estimation.readers import Contradicted, Reader
 from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
 from fairgauge.estimation.sensitivity import sensitivity_of
-from fairgauge.estimation.values import Interval
 from fairgauge.languages import Numeral, Told
 from fairgauge.study import Question, Stratum, Study
 from fairgauge.tallies import Tally

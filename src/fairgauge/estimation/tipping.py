@@ -25,7 +25,7 @@ sqrt(Gamma) - 1 / sqrt(Gamma) = D / s, and with them no earlier.
 
 import math
 
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.interval import Interval
 
 
 def mean_bounds(mean: float, factor: float, spread: float = math.inf) -> tuple[float, float]:

@@ -24,8 +24,9 @@ from fairgauge.estimation import estimate
 from fairgauge.paper.bounds import SOUND
 from fairgauge.paper.runs import Clients, estimated_means
 from fairgauge.simulation import Cell, Population, simulate_exactly, true_values
-from fairgauge.study import Attribute, Metric, Question, Study, Target
-from fairgauge.targets.target import Goal
+from fairgauge.study import Attribute, Metric, Question, Study, TargetName
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
 DOI = "10.24432/C5GG6B"
@@ -231,14 +232,14 @@ def trials_csv(trials: Iterable[Trial]) -> str:
 
 
 def measure(
-    trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator, target: Target = "gap"
+    trials: Iterable[Trial], *, epsilon: Decimal, clients: int, rng: np.random.Generator, target: TargetName = "gap"
 ) -> dict[str, Any]:
     """Measure both metrics privately on clients drawn from the trials, each of whom answers one of the two questions.
 
     Group means are None unless they are the target.
     """
     trials = tuple(trials)
-    name, channel = make_channel(Goal((0.5, 0.5), target=target), epsilon, design="uncentred")
+    name, channel = make_channel(Scores(Target((0.5, 0.5), kind=target)), epsilon, design="uncentred")
     sex = Attribute("sex", tuple(SEXES.values()), ("0.5", "0.5"), answering="alike")
     study = Study(
         "Lying down, by sex",

@@ -13,7 +13,7 @@ on the study's lattice, whose variance is the paper's to one part in a thousand.
 nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import exp
 
@@ -26,7 +26,7 @@ from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMech
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # A table of integers differs from the mechanism's law by far less than this.
 _SAME = 1e-9
@@ -120,11 +120,11 @@ def laplace_sentence(question: Question) -> str | None:
     channel = question.channel
     if question.design.partition("(")[0] != LAPLACE or channel.groups != 2 or channel.abstain:
         return None
-    goal = replace(Goal.of(question), target="gap", shares_known=True, share_error=0.0)
+    scores = Scores.of(question).asking(kind="gap", shares_known=True, share_error=0.0)
     budgets = Budgets.read(question.design)
     paper = mechanism_of(question) if budgets is not None else sound_laplace(float(question.epsilon))
-    first, second = goal.shares
-    ours, theirs = goal.privacy_variance(channel), paper.gap_variance((first, second))
+    first, second = scores.target.shares
+    ours, theirs = scores.privacy_variance(channel), paper.gap_variance((first, second))
     return (
         "One symbol stands for all noise beyond each end, which tells nothing more. With group sizes known, K·Var of "
         f"the gap is {ours:,.1f}, and {theirs:,.1f} by the source paper's estimator of M_L."

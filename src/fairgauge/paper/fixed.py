@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
 from fairgauge.paper.prawitz import Moments, distances, grid_of
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import Width, chernoff

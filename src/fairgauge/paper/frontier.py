@@ -13,9 +13,10 @@ from fairgauge.paper.bounds import CONFIDENCE
 from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import chebyshev, finite
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
-GOAL = Goal((0.5, 0.5))
+SCORES = Scores(Target((0.5, 0.5)))
 # Epsilons at which channels are made first; between two of them the least epsilon for an error is then found.
 GRID = (*(LEAST_EPSILON * 2**i for i in range(13)), Decimal("6.3"), Decimal(8))
 # Epsilons at which it is compared with the published mechanisms.
@@ -27,17 +28,17 @@ MOST = GRID[-1]
 @lru_cache(maxsize=512)
 def spread_of(epsilon: Decimal) -> Spread:
     """Return how far the optimal design's estimate of the gap strays at an epsilon."""
-    decoder = GOAL.decoder(optimal_channel(epsilon))
-    (wanted,) = GOAL.wanted(decoder.inputs)
+    decoder = SCORES.decoder(optimal_channel(epsilon))
+    (wanted,) = SCORES.wanted(decoder.inputs)
     score = decoder.score(wanted.functional)
     if score is None:
         raise CannotEstimate("the channel does not tell the gap")
-    return Spread(decoder, score, GOAL.share_vector)
+    return Spread(decoder, score, SCORES.target.share_vector)
 
 
 def optimal_channel(epsilon: Decimal) -> Channel:
     """Return the optimal channel for the gap of two equal groups."""
-    return make_channel(GOAL, epsilon, design="uncentred")[1]
+    return make_channel(SCORES, epsilon, design="uncentred")[1]
 
 
 # The paper's assumption: these clients, split exactly in halves.  The last is the narrowest that is known to hold.

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import exp1
 
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
 from fairgauge.targets.inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then geometric.

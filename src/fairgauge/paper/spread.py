@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from fairgauge.targets.decoder import Decoder, least_variances, worst_variances
 from fairgauge.targets.inputs import Matrix, Vector
-from fairgauge.targets.scores import Decoder, least_variances, worst_variances
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
-from fairgauge.targets.target import FEW, Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import FEW
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
 RATIO = 1.1
@@ -28,11 +29,11 @@ def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
     if len(questions) > 1:
         return plans
     (question,), (plan,) = questions, plans
-    lines = answering_lines(Goal.of(question), question.metric, plan)
+    lines = answering_lines(Scores.of(question), question.metric, plan)
     return replace(plans, plans=(replace(plan, answering=lines),))
 
 
-def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLine, ...]:
+def answering_lines(scores: Scores, metric: Metric, plan: Plan) -> tuple[AnsweringLine, ...]:
     """Return what a plan for gaps of up to six groups gives in three ways of answering; nothing for other plans.
 
     Of several gaps it is the widest.
@@ -40,17 +41,23 @@ def answering_lines(goal: Goal, metric: Metric, plan: Plan) -> tuple[AnsweringLi
     Guarantee: each has the table that ``design`` makes then, for as many clients as the plan has.
     """
     best = None if plan.best is None or plan.crowd is not None or len(plan.rows) == 1 else plan.row(plan.best)
-    if goal.target != "gap" or goal.groups > FEW or best is None or best.epsilon is None or best.clients is None:
+    if (
+        scores.target.kind != "gap"
+        or scores.target.groups > FEW
+        or best is None
+        or best.epsilon is None
+        or best.clients is None
+    ):
         return ()
     wanted = 2 * GOOD * metric.scale if plan.solved_for == "error" or best.error is None else best.error
-    middle = goal.most_ratio if 1 < goal.most_ratio < math.inf else RATIO
+    middle = scores.target.most_ratio if 1 < scores.target.most_ratio < math.inf else RATIO
     reading = _Reading(metric, Decimal(str(best.epsilon)), kind_of(plan.interval), check_confidence(plan.confidence))
     ways = ((ANY, math.inf), (f"{middle:g}", middle), (ALIKE, 1.0))
-    return tuple(reading.line(name, _answering(goal, ratio), best.clients, wanted) for name, ratio in ways)
+    return tuple(reading.line(name, _answering(scores, ratio), best.clients, wanted) for name, ratio in ways)
 
 
-def _answering(goal: Goal, ratio: float) -> Goal:
-    return replace(goal, ratio=ratio, share_error=goal.share_error if ratio < math.inf else 0.0).by("")
+def _answering(scores: Scores, ratio: float) -> Scores:
+    return scores.asking(ratio=ratio, share_error=scores.target.share_error if ratio < math.inf else 0.0).by("")
 
 
 @dataclass(frozen=True)
@@ -62,22 +69,22 @@ class _Reading:
     kind: IntervalKind
     alpha: float
 
-    def line(self, name: str, goal: Goal, clients: int, wanted: float) -> AnsweringLine:
-        design, width = self._best(goal, clients)
-        banded = goal.by(design).shares_known and goal.most_ratio > 1
+    def line(self, name: str, scores: Scores, clients: int, wanted: float) -> AnsweringLine:
+        design, width = self._best(scores, clients)
+        banded = scores.by(design).target.shares_known and scores.target.most_ratio > 1
         about = _about(width, clients, wanted)
         if banded or not clients / _NEAR < about < clients * _NEAR:
-            needed = _needed(self._best(goal, about)[1], about, wanted)
+            needed = _needed(self._best(scores, about)[1], about, wanted)
         else:
             needed = enough(clients, width(clients), wanted)
         return AnsweringLine(name, design, width(clients), wanted, needed)
 
-    def _best(self, goal: Goal, clients: float) -> tuple[str, Width]:
+    def _best(self, scores: Scores, clients: float) -> tuple[str, Width]:
         """Return the design that is best for so many clients, and what it gives."""
-        design, channel = choose_design(goal, self.epsilon, clients)
+        design, channel = choose_design(scores, self.epsilon, clients)
 
         def width(answers: float) -> float:
-            return self.metric.scale * planned_width(goal.by(design), channel, answers, self.kind, self.alpha)
+            return self.metric.scale * planned_width(scores.by(design), channel, answers, self.kind, self.alpha)
 
         return design, width
 

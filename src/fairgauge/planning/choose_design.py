@@ -1,4 +1,4 @@
-"""Which design serves a goal best: by its variance, or by the interval that it will give where variances do not tell.
+"""Which design serves best: by its variance, or by the interval that it will give where variances do not tell.
 
 Where shares are estimated, the interval of a gap pays for what is not known of shares and means.  A table of the least
 variance may tell these badly, and with few clients another table's interval is narrower.  With ever more clients the
@@ -21,7 +21,8 @@ from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute
 from fairgauge.study.sides import side_name
-from fairgauge.targets.target import ESTIMATED, Goal
+from fairgauge.targets.scores import ESTIMATED, Scores
+from fairgauge.targets.target import Target
 
 # What is reckoned with where nobody says how many will answer.
 USUAL_CLIENTS = 10_000
@@ -35,18 +36,18 @@ _CLEARLY, _FAR = 1.1, 3.0
 _MOST_WEIGHT = 100
 
 
-def chosen_by_width(goal: Goal) -> bool:
+def chosen_by_width(target: Target) -> bool:
     """Tell whether designs are compared by their intervals: for the gap of two groups whose split is open."""
-    return goal.target == "gap" and goal.groups == 2 and goal.most_ratio > 1
+    return target.two_sided and target.most_ratio > 1
 
 
-def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) -> tuple[str, Channel]:
-    """Return the design that serves a goal best, and its channel.
+def choose_design(scores: Scores, epsilon: Decimal, answers: float | None = None) -> tuple[str, Channel]:
+    """Return the design that serves a question best, and its channel.
 
     Guarantee: where intervals decide, no design has a narrower planned interval, but for one part in a thousand.
 
     Args:
-        goal: What is to be estimated.
+        scores: What is to be estimated.
         epsilon: The privacy loss of one answer.
         answers: How many answers there will be; 10,000 where nobody said.
 
@@ -54,27 +55,29 @@ def choose_design(goal: Goal, epsilon: Decimal, answers: float | None = None) ->
         InvalidInput: If epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
-    names = tried_by_auto(goal)
-    if not chosen_by_width(goal):
-        best, channel = make_channel(goal, epsilon)
-        if ESTIMATED not in names or not _varies_less(goal, epsilon, channel):
+    names = tried_by_auto(scores)
+    if not chosen_by_width(scores.target):
+        best, channel = make_channel(scores, epsilon)
+        if ESTIMATED not in names or not _varies_less(scores, epsilon, channel):
             return best, channel
         names = [best, ESTIMATED]
     channels: dict[str, Channel] = {}
     for name in names:
         try:
-            channels[name] = make_channel(goal, epsilon, design=name)[1]
+            channels[name] = make_channel(scores, epsilon, design=name)[1]
         except Impossible:
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
     answers = answers or USUAL_CLIENTS
-    widths = {name: _width(goal.by(name), channels[name], answers) for name in _worth_reading(goal, channels, answers)}
+    widths = {
+        name: _width(scores.by(name), channels[name], answers) for name in _worth_reading(scores, channels, answers)
+    }
     best = next(name for name, width in widths.items() if width <= min(widths.values()) * _AS_GOOD)
     return best, channels[best]
 
 
-def _worth_reading(goal: Goal, channels: dict[str, Channel], answers: float) -> list[str]:
+def _worth_reading(scores: Scores, channels: dict[str, Channel], answers: float) -> list[str]:
     r"""Return the names of the tables that may have the narrowest interval: reading one takes a while.
 
     With a band of splits the interval of a score that relies on the stated shares p is about
@@ -83,15 +86,15 @@ def _worth_reading(goal: Goal, channels: dict[str, Channel], answers: float) -> 
 
     and one that estimates the split has no less than z sqrt(V / K), but not three times that where many answer.
     """
-    known = [name for name in channels if goal.by(name).shares_known]
-    if not known or len(known) == len(channels) or goal.most_ratio == 1:
+    known = [name for name in channels if scores.by(name).target.shares_known]
+    if not known or len(known) == len(channels) or scores.target.most_ratio == 1:
         return list(channels)
     z, least = -float(ndtri(_ALPHA / 2)), {}
     for name, channel in channels.items():
-        by = goal.by(name)
+        by = scores.by(name)
         least[name] = z * math.sqrt(by.variance(channel) / answers)
-        if by.shares_known:
-            least[name] += share_slope(goal) * (1 + abs(by.gap_constant(by.decoder(channel))))
+        if by.target.shares_known:
+            least[name] += share_slope(scores.target) * (1 + abs(by.gap_constant(by.decoder(channel))))
     best, estimated = min(least[name] for name in known), min(v for name, v in least.items() if name not in known)
     if estimated > _CLEARLY * best:
         return known
@@ -100,29 +103,29 @@ def _worth_reading(goal: Goal, channels: dict[str, Channel], answers: float) -> 
     return list(channels)
 
 
-def share_slope(goal: Goal) -> float:
+def share_slope(target: Target) -> float:
     """Return the largest r of a band: by how much the gap moves for each unit that a mean is off the score's constant.
 
-    >>> round(share_slope(Goal((0.5, 0.5), ratio=1.1)), 4)
+    >>> round(share_slope(Target((0.5, 0.5), ratio=1.1)), 4)
     0.0952
     """
-    p, other = goal.shares
-    ends = Band(goal.share_vector, goal.most_ratio, goal.share_error).of(0)
+    p, other = target.shares
+    ends = Band(target.share_vector, target.most_ratio, target.share_error).of(0)
     return max(abs(q - p) for q in ends) / (p * other)
 
 
-def _varies_less(goal: Goal, epsilon: Decimal, known: Channel) -> bool:
+def _varies_less(scores: Scores, epsilon: Decimal, known: Channel) -> bool:
     """Tell whether a score whose constant is found from the answers varies less than one that has to do for all means.
 
     So it does from about epsilon 3 on where nothing is expected, although the split is known.
     """
-    estimated = goal.by(ESTIMATED)
+    estimated = scores.by(ESTIMATED)
     varies = estimated.variance(make_channel(estimated, epsilon, design=ESTIMATED)[1])
-    return varies < goal.variance(known)
+    return varies < scores.variance(known)
 
 
-def _width(goal: Goal, channel: Channel, answers: float) -> float:
-    return planned_width(goal, channel, answers, kind_of(DEFAULT), _ALPHA)
+def _width(scores: Scores, channel: Channel, answers: float) -> float:
+    return planned_width(scores, channel, answers, kind_of(DEFAULT), _ALPHA)
 
 
 def check_comparisons(attribute: Attribute) -> None:
@@ -147,13 +150,13 @@ def check_comparisons(attribute: Attribute) -> None:
         raise InvalidInput("weigh", max(weights), rule)
 
 
-def choice_sentence(goal: Goal, design: str, answers: float | None) -> str | None:
+def choice_sentence(scores: Scores, design: str, answers: float | None) -> str | None:
     """Return for how many answers a design was chosen; None where that does not matter.
 
-    >>> choice_sentence(Goal((0.5, 0.5), shares_known=False), "uncentred", None)
+    >>> choice_sentence(Scores(Target((0.5, 0.5), shares_known=False)), "uncentred", None)
     'Of all designs uncentred has the narrowest interval for 10,000 answers, a number that nobody gave: see --planned.'
     """
-    if not chosen_by_width(goal):
+    if not chosen_by_width(scores.target):
         return None
     said = f"Of all designs {design} has the narrowest interval for {answers or USUAL_CLIENTS:,.0f} answers"
     return f"{said}." if answers else f"{said}, a number that nobody gave: see --planned."

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
@@ -20,7 +20,8 @@ from fairgauge.planning.table_pairing import best_tables
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
-from fairgauge.targets.target import Goal, condition
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import condition
 
 EPSILONS = tuple(Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2", "4"))
 # As parts of the metric's range: an error that most questions about fairness can live with, and one that tells nothing.
@@ -137,7 +138,7 @@ def conditioned(condition: str | None, said: list[str]) -> list[str]:
 
 
 def choices(  # noqa: PLR0913 - the rest have defaults
-    goal: Goal,
+    scores: Scores,
     metric: Metric,
     clients: int,
     *,
@@ -150,7 +151,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     """Return what so many clients tell at each epsilon, with the best design.
 
     Args:
-        goal: What is to be estimated.
+        scores: What is to be estimated.
         metric: The metric, whose units errors are in.
         clients: How many will answer.
         confidence: How often the interval is to hold the truth.
@@ -162,21 +163,21 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     rows, reading = list[Choice](), Reading(clients, kind_of(interval), check_confidence(confidence), metric)
     for epsilon in epsilons:
         progress(str(epsilon))
-        design, channel = choose_design(goal, epsilon, clients)
-        row = choice(epsilon, design, (goal.by(design), channel), attribute, reading)
-        rows.append(replace(row, clients=_fewest(goal, epsilon, row, (channel, reading))))
-    return Choices(clients, confidence, interval, goal.target, metric, tuple(rows), condition(goal))
+        design, channel = choose_design(scores, epsilon, clients)
+        row = choice(epsilon, design, (scores.by(design), channel), attribute, reading)
+        rows.append(replace(row, clients=_fewest(scores, epsilon, row, (channel, reading))))
+    return Choices(clients, confidence, interval, scores.target.kind, metric, tuple(rows), condition(scores.target))
 
 
-def _fewest(goal: Goal, epsilon: Decimal, row: Choice, read: tuple[Channel, Reading]) -> int | None:
+def _fewest(scores: Scores, epsilon: Decimal, row: Choice, read: tuple[Channel, Reading]) -> int | None:
     """Return how many clients a good error takes with the table that is best for so many, not for those there are."""
     (channel, reading), needed = read, row.clients
-    if needed is None or not chosen_by_width(goal):
+    if needed is None or not chosen_by_width(scores.target):
         return needed
-    design, better = choose_design(goal, epsilon, needed)
+    design, better = choose_design(scores, epsilon, needed)
     if better == channel:
         return needed
-    scale, by = reading.metric.scale, goal.by(design)
+    scale, by = reading.metric.scale, scores.by(design)
 
     def width(answers: float) -> float:
         return scale * planned_width(by, better, answers, reading.kind, reading.alpha)
@@ -185,14 +186,14 @@ def _fewest(goal: Goal, epsilon: Decimal, row: Choice, read: tuple[Channel, Read
 
 
 def choice(
-    epsilon: Decimal, design: str, served: tuple[Goal, Channel], attribute: Attribute | None, reading: Reading
+    epsilon: Decimal, design: str, served: tuple[Scores, Channel], attribute: Attribute | None, reading: Reading
 ) -> Choice:
-    """Return what one epsilon gives and costs, with a table that serves a goal.
+    """Return what one epsilon gives and costs, with a table and its scores.
 
     Args:
         epsilon: The privacy loss of one answer.
         design: What the table is called.
-        served: The goal, and the table.
+        served: The scores, and the table.
         attribute: Whose names the groups have.
         reading: How many answer, how many tables they share, and with which interval.
     """
@@ -228,7 +229,7 @@ def settled(width: Callable[[float], float], clients: float, wanted: float) -> i
     if width(about) > _NEARLY * wanted:
         if width(MOST_CLIENTS) > wanted:
             return None
-        lacks = crossing(lambda n: -math.log(width(math.exp(n)) / wanted), math.log(about), _FARTHEST, close=_CLOSE)
+        lacks = sign_change(lambda n: -math.log(width(math.exp(n)) / wanted), math.log(about), _FARTHEST, close=_CLOSE)
         about = math.exp(lacks[1])
     return enough(round(about), width(about), wanted)
 
@@ -414,7 +415,7 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
     if len(questions) == 1:
         (one,) = questions
         alone = choices(
-            Goal.of(one), one.metric, clients, confidence=confidence, interval=interval, epsilons=epsilons,
+            Scores.of(one), one.metric, clients, confidence=confidence, interval=interval, epsilons=epsilons,
             attribute=one.attribute, progress=progress,
         )  # fmt: skip
         return EpsilonChoices((alone,))
@@ -429,11 +430,13 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
         for table in tables:
             name = TOGETHER if len(table.places) > 1 else table.design
             for place, question in zip(table.places, table.questions, strict=True):
-                served = Goal.of(question), question.channel
+                served = Scores.of(question), question.channel
                 reading = Reading(clients, kind, alpha, question.metric, len(tables))
                 rows[place].append(choice(epsilon, name, served, question.attribute, reading))
     found = [
-        Choices(clients, confidence, interval, goal.target, question.metric, tuple(own), condition(goal))
-        for question, goal, own in zip(questions, map(Goal.of, questions), rows, strict=True)
+        Choices(
+            clients, confidence, interval, scores.target.kind, question.metric, tuple(own), condition(scores.target)
+        )
+        for question, scores, own in zip(questions, map(Scores.of, questions), rows, strict=True)
     ]
     return EpsilonChoices(tuple(found), tuple(shared))

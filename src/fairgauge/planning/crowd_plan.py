@@ -20,7 +20,7 @@ from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number, read_decimal
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # Local epsilons have three digits, rounded down.
 _SHORT = Context(prec=3, rounding=ROUND_FLOOR)
@@ -156,14 +156,14 @@ def least_aim(
     Raises:
         Impossible: If no design reaches it in the crowd.
     """
-    goal, kind, error = Goal.of(question), kind_of(asked["interval"]), float(asked["error"])
+    scores, kind, error = Scores.of(question), kind_of(asked["interval"]), float(asked["error"])
     alpha, widths, found = check_confidence(asked["confidence"]), list[float](), list[Decimal]()
-    for design in designs_for(goal):
+    for design in designs_for(scores):
         progress(design)
-        by = goal.by(design)
+        by = scores.by(design)
         _, channel = make_channel(by, aim.local_limit, design=design)
 
-        def width(draws: float, by: Goal = by, channel: Channel = channel) -> float:
+        def width(draws: float, by: Scores = by, channel: Channel = channel) -> float:
             drawn = draws / aim.clients
             return question.metric.scale * planned_width(by, channel, aim.clients, kind, alpha, drawn=drawn)
 
@@ -198,7 +198,7 @@ def _most_draws(width: Callable[[float], float], clients: int, error: float) -> 
     return math.floor(high)
 
 
-def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+def best_local(scores: Scores, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
     """Return the local epsilon, and the crowd's numbers with the draws that it takes, whose interval is narrowest.
 
     What draws add hardly depends on the table, and a table for a larger epsilon adds less of its own; but scores that
@@ -212,13 +212,13 @@ def best_local(goal: Goal, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
         local = _SHORT.multiply(aim.local_limit, part)
         if local < LEAST_EPSILON:
             continue
-        _, channel = make_channel(goal, local, design=design)
+        _, channel = make_channel(scores, local, design=design)
         try:
             crowd = least_draws([channel], aim)
         except Impossible:
             continue
         kind, drawn = kind_of("normal"), crowd.draws / aim.clients
-        found.append((planned_width(goal, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
+        found.append((planned_width(scores, channel, aim.clients, kind, _ALPHA, drawn=drawn), local, crowd))
     if not found:
         raise Impossible(f"no local epsilon keeps a crowd epsilon of {aim.epsilon}")
     _, local, crowd = min(found, key=lambda one: one[:2])
@@ -260,21 +260,21 @@ def plan_in_crowd(
         aim: What is to be kept.
         asked: What else a plan takes, such as ``clients`` and ``interval``.  With an ``error`` the least crowd epsilon
             that reaches it takes the place of the aim's.
-        designs: Which designs to compare; all that serve the goal unless given.
+        designs: Which designs to compare; all that serve the scores unless given.
         progress: Called with the name of each design before it is worked out.
     """
     if asked.get("error") is not None:
         return _plan_least(question, aim, asked, designs=designs, progress=progress)
     rows: list[PlanRow] = []
-    plan, crowd, goal = None, None, Goal.of(question)
-    for design in designs or designs_for(goal):
+    plan, crowd, scores = None, None, Scores.of(question)
+    for design in designs or designs_for(scores):
         progress(design)
-        local, crowd = best_local(goal.by(design), design, aim)
+        local, crowd = best_local(scores.by(design), design, aim)
         told = {"epsilon": local, "designs": [design], "drawn": crowd.draws / aim.clients}
         plan = plan_questions([question], **{**asked, **told})[0]
         rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number, draws=crowd.draws))
     if plan is None or crowd is None:
-        raise Impossible("no design serves this goal")
+        raise Impossible("no design serves this question")
     terms = {
         "epsilon": float(aim.epsilon),
         "batch": aim.clients,

@@ -17,7 +17,7 @@ from fairgauge.planning.widths import planned_width
 from fairgauge.study import Question
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import plain
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # What is tried where nobody says: a mean as good models have, the usual confidence of others, and so many sites.
 _EXPECTED, _LESS_SURE, _SITES = Decimal("0.9"), 0.95, 20
@@ -108,11 +108,11 @@ class FewPeople:
             yield f"{100 * _LESS_SURE:g} % confidence", {"confidence": _LESS_SURE}, {**here, "confidence": sure}
 
     def _error(self, aim: CrowdAim | None = None) -> float:
-        goal, kind = Goal.of(self.question), kind_of(self.interval)
-        design, channel = choose_design(goal, self.epsilon if aim is None else aim.local_limit, self.clients)
+        scores, kind = Scores.of(self.question), kind_of(self.interval)
+        design, channel = choose_design(scores, self.epsilon if aim is None else aim.local_limit, self.clients)
         drawn = 0.0 if aim is None else least_draws([channel], aim).draws / self.clients
         alpha = check_confidence(self.confidence)
-        width = planned_width(goal.by(design), channel, self.clients, kind, alpha, drawn=drawn)
+        width = planned_width(scores.by(design), channel, self.clients, kind, alpha, drawn=drawn)
         return self.question.metric.scale * width
 
     def _in_crowd(

@@ -12,7 +12,7 @@ from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation.kinds import check_confidence, kind_of
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
 KINDS = (".svg", ".png", ".pdf")
@@ -37,7 +37,7 @@ def check_kind(path: Path) -> str:
     return path.suffix.removeprefix(".")
 
 
-def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> None:
+def draw_plan(path: Path, scores: Scores, clients: int, **terms: Unpack[Terms]) -> None:
     """Write the picture to a file; its name's ending says which kind.
 
     Raises:
@@ -45,10 +45,10 @@ def draw_plan(path: Path, goal: Goal, clients: int, **terms: Unpack[Terms]) -> N
         MissingExtra: If matplotlib is not installed.
     """
     kind = check_kind(path)
-    path.write_bytes(picture(kind, goal, clients, **terms))
+    path.write_bytes(picture(kind, scores, clients, **terms))
 
 
-def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> bytes:
+def picture(kind: str, scores: Scores, clients: int, **terms: Unpack[Terms]) -> bytes:
     """Return the picture as a file of that kind, such as ``"svg"``."""
     try:
         from matplotlib.figure import Figure
@@ -58,10 +58,10 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
     read_by, alpha = kind_of(terms["interval"]), check_confidence(terms["confidence"])
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    for name in designs_for(goal):
+    for name in designs_for(scores):
         design = known_designs()[name]
-        channels = [make_channel(goal, epsilon, design=name)[1] for epsilon in _EPSILONS]
-        widths = [planned_width(goal.by(name), channel, clients, read_by, alpha) for channel in channels]
+        channels = [make_channel(scores, epsilon, design=name)[1] for epsilon in _EPSILONS]
+        widths = [planned_width(scores.by(name), channel, clients, read_by, alpha) for channel in channels]
         errors = terms["metric"].scale * np.array(widths)
         epsilons = np.array(_EPSILONS, dtype=float)
         axes.plot(epsilons, errors, marker=design.marker, color=design.colour, label=name)
@@ -69,7 +69,7 @@ def picture(kind: str, goal: Goal, clients: int, **terms: Unpack[Terms]) -> byte
         xscale="log",
         yscale="log",
         xlabel="epsilon (privacy loss of one answer)",
-        ylabel=f"error of the {'gap' if goal.target == 'gap' else 'worst mean'} (±, metric units)",
+        ylabel=f"error of the {'gap' if scores.target.kind == 'gap' else 'worst mean'} (±, metric units)",
         title=f"{clients:,} clients, {terms['confidence']:.4g} confidence, {terms['interval']} interval",
     )
     axes.set_xticks([float(e) for e in _EPSILONS], [str(e) for e in _EPSILONS])

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack, cast
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.choose_design import check_comparisons
 from fairgauge.planning.table_pairing import can_share
-from fairgauge.study import Attribute, Metric, Model, Number, Question, Target
+from fairgauge.study import Attribute, Metric, Model, Number, Question, TargetName
 from fairgauge.study.numbers import MOST_DIGITS, as_count, plain, read_decimal
 from fairgauge.targets.target import FEW
 
@@ -66,7 +66,7 @@ def _asked(metric: Metrics | None, attribute: Attribute, **known: Unpack[Known])
         Question(
             each,
             attribute,
-            cast("Target", known.get("target") or "gap"),  # which the question checks
+            cast("TargetName", known.get("target") or "gap"),  # which the question checks
             expect=mean,
             spread=deviation,
             weight=weight,

@@ -16,10 +16,9 @@ from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import DEFAULT, check_confidence
-from fairgauge.estimation.sites.law import Noise
-from fairgauge.estimation.sites.rates import metrics_of, rate_of
-from fairgauge.estimation.sites.reading import noise_of
-from fairgauge.estimation.sites.testing import GapTest, RateTest, Table
+from fairgauge.estimation.noise_law import Noise
+from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
+from fairgauge.estimation.site_inference import noise_of
 from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
 from fairgauge.planning.plans import Given, Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
@@ -29,7 +28,7 @@ from fairgauge.study.numbers import Number, as_count, as_number, plain
 from fairgauge.study.question import COUNTED
 from fairgauge.targets.assumed_values import USUAL_SPREAD, Reckoning
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 # A metric's values are counted on so many levels; rounding to them is at random.
 LEVELS = 9
@@ -191,8 +190,10 @@ def ask_counts(
     if own is not None:
         if positives is not None:
             raise InvalidInput("positives", positives, "must be given where the outcome is confusion")
-        goal = Goal.of(Question(own, attribute, expect=expect, spread=spread))
-        return replace(asked, people=replace(people, values=Reckoning(goal.expect or 0.0, goal.spread)))
+        scores = Scores.of(Question(own, attribute, expect=expect, spread=spread))
+        return replace(
+            asked, people=replace(people, values=Reckoning(scores.values.expect or 0.0, scores.values.spread))
+        )
     if spread is not None:
         raise InvalidInput("spread", spread, "must be given where the outcome is levels")
     right = people.right if expect is None else as_number("expect", expect)
@@ -318,5 +319,5 @@ class _Widths:
         noise = noise_of(site, many) if noisy else Noise(_NO_NOISE, many)
         table = Table(many * counts["each"], noise, site.records, drawn=True)
         tests = [RateTest(table, rate, self.alpha / counts["pairs"]) for rate in counts["rates"][name]]
-        low, high = inverted(GapTest(*sorted(tests, key=lambda test: test.people)[:2]))
+        low, high = inverted(RateGapTest(*sorted(tests, key=lambda test: test.people)[:2]))
         return (high - low) / 2 * (1.0 if site.metric is None else 2 * site.metric.scale)

@@ -14,15 +14,16 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.crossing import crossing
+from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
 from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
 from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
 from fairgauge.planning.widths import planned_power, planned_width
-from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, Target
-from fairgauge.targets.target import Goal, assumption, condition
+from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, TargetName
+from fairgauge.targets.scores import Scores, assumption
+from fairgauge.targets.target import condition
 
 _AS_GOOD = 1.0005
 
@@ -119,7 +120,7 @@ class Plan:
     solved_for: str
     confidence: float
     interval: str
-    target: Target
+    target: TargetName
     rows: tuple[PlanRow, ...]
     crowd: dict[str, float] | None = None
     chosen: str | None = None
@@ -265,7 +266,7 @@ def _clients_for(width: Width, epsilon: Decimal, error: float, close: float) -> 
             return None
         if width(epsilon, 1) <= error:
             return 1
-        enough = crossing(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
+        enough = sign_change(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
     clients = math.ceil(math.exp(enough) - 1e-6)
     return clients if width(epsilon, clients) <= error else clients + 1
 
@@ -307,7 +308,7 @@ def _epsilon_for(width: Width, clients: int, error: float) -> Decimal | None:
         low, high = max(low / 4, least), low
     if excess(math.log(low)) <= 0:
         return _LEAST
-    lacking = crossing(excess, math.log(high), math.log(low), close=1e-3)[1]
+    lacking = sign_change(excess, math.log(high), math.log(low), close=1e-3)[1]
     epsilon, enough = _short(math.exp(lacking)), _short(high)
     while epsilon < enough and width(epsilon, clients) > error:
         epsilon += Decimal(1).scaleb(epsilon.adjusted() - 2)
@@ -326,13 +327,13 @@ class Beside:
 
     Args:
         tables: How many tables there are if every question has its own.
-        together: Gives this question's table, and its goal there, where questions that can share a table do; None
+        together: Gives this question's table, and its scores there, where questions that can share a table do; None
             where none can.
         fewer: How many tables there are then.
     """
 
     tables: int
-    together: Callable[[Decimal], tuple[Goal, Channel]] | None = None
+    together: Callable[[Decimal], tuple[Scores, Channel]] | None = None
     fewer: int = 1
 
 
@@ -340,24 +341,24 @@ class Beside:
 class _Asked:
     """What stays the same while a plan is solved."""
 
-    goal: Goal
+    scores: Scores
     kind: IntervalKind
     alpha: float
     design: str
     metric: Metric
     attribute: Attribute | None = None
     tables: int = 1
-    make: Callable[[Decimal], tuple[Goal, Channel]] | None = None
+    make: Callable[[Decimal], tuple[Scores, Channel]] | None = None
     drawn: float = 0.0
 
-    def served(self, epsilon: Decimal) -> tuple[Goal, Channel]:
+    def served(self, epsilon: Decimal) -> tuple[Scores, Channel]:
         if self.make is not None:
             return self.make(epsilon)
-        return self.goal, make_channel(self.goal, epsilon, design=self.design)[1]
+        return self.scores, make_channel(self.scores, epsilon, design=self.design)[1]
 
     def without_privacy(self, clients: float) -> float:
         """Return a width that no epsilon undercuts: that of drawing people from the population alone."""
-        spread = math.sqrt(self.tables * self.goal.sampling_variance() / clients)
+        spread = math.sqrt(self.tables * self.scores.sampling_variance() / clients)
         return self.metric.scale * NormalDist().inv_cdf(1 - self.alpha / 2) * spread
 
     def error(self, epsilon: Decimal, clients: float) -> float:
@@ -368,7 +369,7 @@ class _Asked:
 
 
 def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defaults
-    goal: Goal,
+    scores: Scores,
     metric: Metric,
     *,
     epsilon: Decimal | None = None,
@@ -386,7 +387,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     """Return what each design needs or reaches, given two of epsilon, clients and error.
 
     Args:
-        goal: What is to be estimated.
+        scores: What is to be estimated.
         metric: The metric, whose units errors are in.
         epsilon: The privacy loss of one answer.
         clients: How many answers there will be.
@@ -394,7 +395,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         confidence: How often the interval is to hold the truth.
         interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
-        designs: Which designs to compare; all that serve the goal unless given.
+        designs: Which designs to compare; all that serve the scores unless given.
         beside: The other questions of the study, if there are any.
         progress: Called with the name of each design before it is worked out.
         attribute: Whose names the groups have; they are numbered unless given.
@@ -408,16 +409,18 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     if detect is not None and not 0 <= detect < math.inf:
         raise InvalidInput("detect", detect, "must be 0 or above")
     rows = []
-    for design in designs or designs_for(goal):
+    for design in designs or designs_for(scores):
         progress(design)
         tables = 1 if beside is None else beside.tables
-        question = _Asked(goal.by(design), kind, alpha, design, metric, attribute, tables, drawn=drawn)
+        question = _Asked(scores.by(design), kind, alpha, design, metric, attribute, tables, drawn=drawn)
         rows.append(_row(question, given, detect))
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
-        shared = _Asked(goal, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
+        shared = _Asked(scores, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, given, detect))
-    return Plan(given.missing, confidence, interval, goal.target, tuple(rows), condition=condition(goal))
+    return Plan(
+        given.missing, confidence, interval, scores.target.kind, tuple(rows), condition=condition(scores.target)
+    )
 
 
 def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
@@ -426,10 +429,10 @@ def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
     epsilon, clients, reached = given.solved(question.error, close=reader_of(question.kind).planned_to)
     if epsilon is None:
         return PlanRow(question.design, None, clients, reached, None, None, None)
-    goal, channel = question.served(epsilon)
+    scores, channel = question.served(epsilon)
     power = None
     if detect is not None and clients is not None:
-        gap, answers = replace(goal, target="gap"), clients / question.tables
+        gap, answers = scores.asking(kind="gap"), clients / question.tables
         width = planned_width(gap, channel, answers, question.kind, question.alpha, drawn=question.drawn)
         power = planned_power(gap, channel, answers, width, detect / question.metric.scale, drawn=question.drawn)
     reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables, question.drawn)
@@ -438,15 +441,15 @@ def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
         epsilon=float(epsilon),
         clients=clients,
         error=reached,
-        variance=question.tables * goal.variance(channel),
+        variance=question.tables * scores.variance(channel),
         symbols=channel.symbols,
-        levels=len(channel.axes[goal.axis]),
+        levels=len(channel.axes[scores.axis]),
         power=power,
-        privacy_variance=question.tables * goal.privacy_variance(channel),
-        sampling_variance=question.tables * goal.sampling_variance(),
-        assumes=assumption(goal, question.metric),
-        pairs=planned_gaps(goal, channel, question.attribute, reading),
-        means=planned_means(goal, channel, question.attribute, reading),
+        privacy_variance=question.tables * scores.privacy_variance(channel),
+        sampling_variance=question.tables * scores.sampling_variance(),
+        assumes=assumption(scores, question.metric),
+        pairs=planned_gaps(scores, channel, question.attribute, reading),
+        means=planned_means(scores, channel, question.attribute, reading),
         mechanism=channel,
     )
 
@@ -567,7 +570,7 @@ def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
     names, error = metric_names(questions), asked.get("error")
     plans = [
         plan_for(
-            Goal.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute,
+            Scores.of(question), question.metric, beside=_beside(questions, n), attribute=question.attribute,
             **{**asked, "error": error[question.metric.name] if isinstance(error, Mapping) else error},
         )
         for n, question in enumerate(questions)
@@ -630,11 +633,11 @@ def _beside(questions: Sequence[Question], place: int) -> Beside:
     return Beside(len(questions), partial(_where_tables_are_shared, tuple(questions), place), fewer)
 
 
-def _where_tables_are_shared(questions: tuple[Question, ...], place: int, epsilon: Decimal) -> tuple[Goal, Channel]:
-    """Return a question's goal and table where all that can share a table do; what cannot has its own."""
+def _where_tables_are_shared(questions: tuple[Question, ...], place: int, epsilon: Decimal) -> tuple[Scores, Channel]:
+    """Return a question's scores and table where all that can share a table do; what cannot has its own."""
     table = next(table for table in _tables(questions, epsilon) if place in table.places)
     question = table.questions[table.places.index(place)]
-    return Goal.of(question), question.channel
+    return Scores.of(question), question.channel
 
 
 @lru_cache(maxsize=64)

@@ -20,11 +20,12 @@ from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confid
 from fairgauge.estimation.readers import reader_of
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.planning.widths import Expected, expected, planned_width
-from fairgauge.study import Attribute, Metric, Question, Study, Target
+from fairgauge.study import Attribute, Metric, Question, Study, TargetName
 from fairgauge.study.sides import side_name
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import FEW, Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import FEW, Target
 
 if TYPE_CHECKING:
     from fairgauge.planning.plans import Plan
@@ -81,28 +82,36 @@ class Reading:
     drawn: float = 0.0  # secret draws for each answer
 
 
-def planned_gaps(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
+def planned_gaps(
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+) -> tuple[PlanPart, ...]:
     """Return every comparison that the study will report, the worst first; none where the channel cannot tell."""
-    return _parts(goal, channel, "gap", [_names(attribute, contrast) for contrast in goal.contrasts], reading)
+    return _parts(
+        scores, channel, "gap", [_names(attribute, contrast) for contrast in scores.target.contrasts], reading
+    )
 
 
-def planned_means(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
+def planned_means(
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+) -> tuple[PlanPart, ...]:
     """Return every group's mean that the study will report, the worst first; none where the channel cannot tell."""
-    names = [(name,) for name in _group_names(attribute, goal.groups)]
-    return _parts(goal, channel, "means", names, reading)
+    names = [(name,) for name in _group_names(attribute, scores.target.groups)]
+    return _parts(scores, channel, "means", names, reading)
 
 
-def planned_parts(goal: Goal, channel: Channel, attribute: Attribute | None, reading: Reading) -> tuple[PlanPart, ...]:
+def planned_parts(
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+) -> tuple[PlanPart, ...]:
     """Return what the study is for, the worst first: its comparisons, or each group's mean."""
-    return (planned_gaps if goal.target == "gap" else planned_means)(goal, channel, attribute, reading)
+    return (planned_gaps if scores.target.kind == "gap" else planned_means)(scores, channel, attribute, reading)
 
 
 def _parts(
-    goal: Goal, channel: Channel, target: Target, names: Sequence[tuple[str, ...]], reading: Reading
+    scores: Scores, channel: Channel, target: TargetName, names: Sequence[tuple[str, ...]], reading: Reading
 ) -> tuple[PlanPart, ...]:
-    """Return what is wanted, by the decoder that the study's own goal has: with it answers will be read."""
-    found = expected(goal, channel, target)
-    aimed, decoder = replace(goal, target=target), goal.decoder(channel)
+    """Return what is wanted, by the decoder of the study's own scores: with it answers will be read."""
+    found = expected(scores, channel, target)
+    aimed, decoder = scores.asking(kind=target), scores.decoder(channel)
     if not found:
         return ()
     # Where several centres are reckoned with, the worst of them counts.
@@ -158,22 +167,24 @@ def _group_names(attribute: Attribute | None, groups: int) -> tuple[str, ...]:
 
 def gaps_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[tuple[str, ...], float]]:
     """Return what each comparison of a question varies by, and the same with randomized response, by name."""
-    goal, epsilon = Goal.of(question), Decimal(question.epsilon)
+    scores, epsilon = Scores.of(question), Decimal(question.epsilon)
     reading = Reading(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_gaps(goal, question.channel, question.attribute, reading)
-    name, simple = make_channel(goal, epsilon, design=SIMPLEST)
-    beside = planned_gaps(goal.by(name), simple, question.attribute, reading)
+    found = planned_gaps(scores, question.channel, question.attribute, reading)
+    name, simple = make_channel(scores, epsilon, design=SIMPLEST)
+    beside = planned_gaps(scores.by(name), simple, question.attribute, reading)
     return found, {part.groups: part.variance for part in beside}
 
 
 def cap_cost(question: Question) -> str | None:
     """Return what the cap on symbols costs, in one sentence; None where it costs next to nothing."""
-    goal, epsilon = Goal.of(question), Decimal(question.epsilon)
-    if goal.groups <= FEW or not goal.relies_on_shares or question.design == SIMPLEST:
+    scores, epsilon = Scores.of(question), Decimal(question.epsilon)
+    if scores.target.groups <= FEW or not scores.target.relies_on_shares or question.design == SIMPLEST:
         return None
-    best = value_without_cap(goal, epsilon)
-    units = np.array(Goal(goal.shares, target="means").privacy_variances(randomized_response(goal, epsilon)))
-    reached = largest_mean_ratio(goal, question.channel, units)
+    best = value_without_cap(scores.target, epsilon)
+    units = np.array(
+        Scores(Target(scores.target.shares, kind="means")).privacy_variances(randomized_response(scores, epsilon))
+    )
+    reached = largest_mean_ratio(scores, question.channel, units)
     cost = reached / best - 1
     if cost < _HARDLY:
         return None
@@ -186,20 +197,20 @@ Names = tuple[str, ...]
 _MORE = 1.1
 
 
-def simple_means(goal: Goal, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
+def simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
     """Return what each group's mean varies by with randomized response, by name."""
-    name, channel = make_channel(goal, epsilon, design=SIMPLEST)
-    return _variances(planned_means(goal.by(name), channel, attribute, Reading(None, kind_of(DEFAULT), 0.01, metric)))
+    name, channel = make_channel(scores, epsilon, design=SIMPLEST)
+    return _variances(planned_means(scores.by(name), channel, attribute, Reading(None, kind_of(DEFAULT), 0.01, metric)))
 
 
 def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, float]]:
     """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
-    goal, reading = Goal.of(question), Reading(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_means(goal, question.channel, question.attribute, reading)
-    return found, simple_means(goal, Decimal(question.epsilon), question.attribute, question.metric)
+    scores, reading = Scores.of(question), Reading(None, kind_of(DEFAULT), 0.01, question.metric)
+    found = planned_means(scores, question.channel, question.attribute, reading)
+    return found, simple_means(scores, Decimal(question.epsilon), question.attribute, question.metric)
 
 
-def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, target: Target) -> str | None:
+def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, target: TargetName) -> str | None:
     """Return what the means pay for that a table is made for comparisons, or for the worst mean; None where nothing.
 
     Args:
@@ -247,7 +258,7 @@ def errors_for(
         tables = best_tables(questions, epsilon, clients=clients)
         for table in tables:
             for place, question in zip(table.places, table.questions, strict=True):
-                width = planned_width(Goal.of(question), question.channel, clients / len(tables), kind, alpha)
+                width = planned_width(Scores.of(question), question.channel, clients / len(tables), kind, alpha)
                 found[place].append((float(epsilon), question.metric.scale * width))
     return found
 
@@ -287,11 +298,13 @@ def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> l
 
 
 def _parts_of(question: Question, clients: int, tables: int, alpha: float, *, drawn: float = 0.0) -> Parts:
-    goal, channel, attribute = Goal.of(question), question.channel, question.attribute
+    scores, channel, attribute = Scores.of(question), question.channel, question.attribute
     reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables, drawn)
-    parts = planned_parts(goal, channel, attribute, reading)
-    means = parts if goal.target == "means" else planned_means(goal, channel, attribute, reading)
-    alone = replace(goal, axis=0, beside=())
+    parts = planned_parts(scores, channel, attribute, reading)
+    means = parts if scores.target.kind == "means" else planned_means(scores, channel, attribute, reading)
+    alone = replace(scores.assuming(beside=()), axis=0)
     simple = simple_means(alone, Decimal(question.epsilon), attribute, reading.metric)
     beside = {name: tables * variance for name, variance in simple.items()}
-    return Parts(parts, () if goal.target == "means" else means, means_sentence(means, beside, target=goal.target))
+    return Parts(
+        parts, () if scores.target.kind == "means" else means, means_sentence(means, beside, target=scores.target.kind)
+    )

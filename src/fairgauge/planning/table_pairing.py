@@ -21,7 +21,7 @@ from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
 from fairgauge.targets.assumed_values import USUAL_SPREAD
 from fairgauge.targets.inputs import ABSTAINING
-from fairgauge.targets.target import CENTRED, Goal
+from fairgauge.targets.scores import CENTRED, Scores
 
 UNCENTRED = "uncentred"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
@@ -54,7 +54,7 @@ def designed(
 
     Questions that another mechanism than a channel answers have a type of their own, which registers its design.
 
-    Guarantee: each has the goal that its table was made for, so whoever reads it decodes it for that.
+    Guarantee: each has the scores that its table was made for, so whoever reads it decodes it for that.
 
     Raises:
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
@@ -66,9 +66,9 @@ def designed(
 
 def _published(question: Question) -> Question:
     """Return a question with what a study says of it: nothing that is usual, nor what only its design had to know."""
-    goal = Goal.of(question)
-    spread = None if goal.spread == USUAL_SPREAD else question.spread
-    abstaining = None if goal.abstaining == ABSTAINING else question.abstaining
+    scores = Scores.of(question)
+    spread = None if scores.values.spread == USUAL_SPREAD else question.spread
+    abstaining = None if scores.target.abstaining == ABSTAINING else question.abstaining
     return replace(question, spread=spread, abstaining=abstaining, symbols=None, axis=0, beside=())
 
 
@@ -165,9 +165,9 @@ def _matched(order: Sequence[int], costs: Mapping[Pair, tuple[int, float]]) -> l
 
 def _rank(question: Question) -> tuple[float, float, float, str]:
     """Return what questions are ordered by, however they come."""
-    goal = Goal.of(question)
-    spread = 1.0 if goal.spread is None else goal.spread
-    return goal.expect or 0.0, spread, float(question.weight or 1), question.metric.name
+    scores = Scores.of(question)
+    spread = 1.0 if scores.values.spread is None else scores.values.spread
+    return scores.values.expect or 0.0, spread, float(question.weight or 1), question.metric.name
 
 
 def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO) -> Table | None:
@@ -177,29 +177,29 @@ def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str 
     # One table for both, however they come: turned round where they come the other way.
     turned = _rank(questions[0]) < _rank(questions[1])
     ordered = questions[::-1] if turned else questions
-    first, second = (Goal.of(question) for question in ordered)
+    first, second = (Scores.of(question) for question in ordered)
     if design in (AUTO, CENTRED):
         name = CENTRED
-        both_expected = first.expected is not None and second.expected is not None
+        both_expected = first.values.expected is not None and second.values.expected is not None
         weights = [float(question.weight or 1) for question in ordered]
         problem = TwoMetrics(
-            shares=(first.shares[0], first.shares[1]),
+            shares=(first.target.shares[0], first.target.shares[1]),
             epsilon=epsilon,
-            aims=(first.aim, second.aim),
-            others=(second.expected, first.expected) if both_expected else (None, None),
+            aims=(first.values.aim, second.values.aim),
+            others=(second.values.expected, first.values.expected) if both_expected else (None, None),
             weights=(weights[0] / sum(weights), weights[1] / sum(weights)),
         )
         try:
             channel = _joint(problem)
         except Impossible:
             return None  # two tables of their own will do
-    elif design == UNCENTRED and first.shares[0] == first.shares[1]:
+    elif design == UNCENTRED and first.target.shares[0] == first.target.shares[1]:
         name, channel = UNCENTRED, sign_pairs(epsilon)
     else:
         return None
     made = _made(ordered, name, epsilon, channel)
     # By the table as it was made, so that whichever way round it is told the numbers are the same.
-    variances = [Goal.of(one).variance(channel) for one in made]
+    variances = [Scores.of(one).variance(channel) for one in made]
     if turned:
         made, variances = _made(questions, name, epsilon, _turned(channel)), variances[::-1]
     return Table((0, 1), made, tuple(variances))
@@ -229,7 +229,10 @@ def can_share(questions: Sequence[Question]) -> bool:
     return (
         len(questions) == 2
         and questions[0].attribute == questions[1].attribute
-        and all(goal.groups == 2 and goal.target == "gap" and goal.relies_on_shares for goal in map(Goal.of, questions))
+        and all(
+            scores.target.groups == 2 and scores.target.kind == "gap" and scores.target.relies_on_shares
+            for scores in map(Scores.of, questions)
+        )
     )
 
 
@@ -237,9 +240,11 @@ def _alone(questions: Sequence[Question], epsilon: Decimal, design: str, answers
     """Return a table for each question."""
     found = []
     for place, question in enumerate(questions):
-        goal, auto = Goal.of(question), design == AUTO
-        name, channel = choose_design(goal, epsilon, answers) if auto else make_channel(goal, epsilon, design=design)
-        found.append(Table((place,), _made([question], name, epsilon, channel), (goal.by(name).variance(channel),)))
+        scores, auto = Scores.of(question), design == AUTO
+        name, channel = (
+            choose_design(scores, epsilon, answers) if auto else make_channel(scores, epsilon, design=design)
+        )
+        found.append(Table((place,), _made([question], name, epsilon, channel), (scores.by(name).variance(channel),)))
     return found
 
 

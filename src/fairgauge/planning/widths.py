@@ -4,11 +4,11 @@ A plan's variance is that of the worst population that is reckoned with.  So man
 as counts, and the interval that the estimate would give for these counts is the one to plan with.  Nothing about an
 interval is written down twice, and what is true of the estimate is true of the plan.
 
-Width and power are for the worst values that are reckoned with: see :meth:`~fairgauge.targets.target.Goal.variance`.
+Width and power are for the worst values that are reckoned with: see :meth:`~fairgauge.targets.scores.Scores.variance`.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -19,16 +19,16 @@ from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
+from fairgauge.estimation.gap_score import USUALLY, InProportion
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.kinds import LIVE, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.reader import Reader
-from fairgauge.estimation.readers import reader_of
-from fairgauge.estimation.splitting import USUALLY, InProportion
-from fairgauge.estimation.values import Interval
-from fairgauge.study import Question, Target
+from fairgauge.estimation.readers import Reader, reader_of
+from fairgauge.study import Question, TargetName
 from fairgauge.targets.comparisons import Pair
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal, Wanted
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Wanted
 
 # Half of what is possible at all: a gap is from -2 to 2, a mean from -1 to 1.
 _GAP, _MEAN = 2.0, 1.0
@@ -63,21 +63,21 @@ class Expected:
         estimands: What the channel identifies.
         asked: The comparison, or the group whose mean is asked for.
         variance: K·Var in total, at worst.
-        reckoned: The goals that populations are reckoned by, each with what it wants for this number.
+        reckoned: The scores that populations are reckoned by, each with what it wants for this number.
     """
 
     estimands: Estimands
     asked: Pair | int
     variance: float
-    reckoned: tuple[tuple[Goal, Decoder, Wanted], ...]
+    reckoned: tuple[tuple[Scores, Decoder, Wanted], ...]
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The populations that are reckoned with, the one with the largest variance first."""
         # Only when a width is asked for: of 2,016 pairs few are.
         levels = []
-        for goal, decoder, wanted in self.reckoned:
-            population = goal.worst_population(decoder, wanted)
+        for scores, decoder, wanted in self.reckoned:
+            population = scores.worst_population(decoder, wanted)
             law = population.inputs @ decoder.rows
             levels.append(Level(law / law.sum(), population.total, population.mean))
         return tuple(sorted(levels, key=lambda level: -level.variance)) if self._all_levels else _ordered(levels)
@@ -151,52 +151,56 @@ class Expected:
             return None
 
 
-def expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ...]:
+def expected(scores: Scores, channel: Channel, target: TargetName) -> tuple[Expected, ...]:
     """Return what is expected of each comparison, or of each group's mean; nothing where the channel cannot tell one.
 
     Args:
-        goal: The goal, whose decoder reads the answers.
+        scores: The scores, whose decoder reads the answers.
         channel: The channel.
         target: ``"gap"`` for the comparisons, ``"means"`` for the groups' means.
     """
-    return _expected(goal.decoded, channel, target)  # two designs may end in one table, and reading it takes a while
+    return _expected(scores.decoded, channel, target)  # two designs may end in one table, and reading it takes a while
 
 
 @lru_cache(maxsize=128)
-def _expected(goal: Goal, channel: Channel, target: Target) -> tuple[Expected, ...]:
-    aimed = replace(goal, target=target)
-    decoder, estimands = goal.decoder(channel), estimands_for(goal, channel, Asked.of(goal))
+def _expected(scores: Scores, channel: Channel, target: TargetName) -> tuple[Expected, ...]:
+    aimed = scores.asking(kind=target)
+    decoder, estimands = scores.decoder(channel), estimands_for(scores, channel, Asked.of(scores.target))
     if estimands.means is None and (target == "means" or estimands.gaps is None):
         return ()
-    goals = [aimed, *_inward(aimed), *_outward(aimed)]
+    every = [aimed, *_inward(aimed), *_outward(aimed)]
     if any(aimed.score(decoder, each) is None for each in aimed.wanted(decoder.inputs)):
         return ()
-    asked: tuple[Pair | int, ...] = estimands.compared if target == "gap" else tuple(range(goal.groups))
+    asked: tuple[Pair | int, ...] = estimands.compared if target == "gap" else tuple(range(scores.target.groups))
     found = []
-    by_goal = [(each, each.wanted(decoder.inputs)) for each in goals]
-    totals = [each.totals_by(decoder, wanted) for each, wanted in by_goal]
+    by_each = [(each, each.wanted(decoder.inputs)) for each in every]
+    totals = [each.totals_by(decoder, wanted) for each, wanted in by_each]
     for number, one in enumerate(asked):
         variance = max(max(of[number :: len(asked)]) for of in totals)
-        reckoned = [(each, decoder, some) for each, wanted in by_goal for some in wanted[number :: len(asked)]]
+        reckoned = [(each, decoder, some) for each, wanted in by_each for some in wanted[number :: len(asked)]]
         found.append(Expected(estimands, one, variance, tuple(reckoned)))
     return tuple(found)
 
 
-def _inward(goal: Goal) -> list[Goal]:
-    """Return the same goal at levels further in, where nothing is expected and the worst level may be near an end.
+def _inward(scores: Scores) -> list[Scores]:
+    """Return the same scores at levels further in, where nothing is expected and the worst level may be near an end.
 
     Near an end an interval is cut to what is possible, so it is widest somewhat further in.
     """
-    if goal.expect is not None or (goal.relies_on_shares and goal.target == "gap"):
+    if scores.values.expect is not None or (scores.target.relies_on_shares and scores.target.kind == "gap"):
         return []
-    return [replace(goal, expect=mean) for mean in ((0.0,) if goal.relies_on_shares else _INWARD)]
+    return [scores.assuming(expect=mean) for mean in ((0.0,) if scores.target.relies_on_shares else _INWARD)]
 
 
-def _outward(goal: Goal) -> list[Goal]:
-    """Return the same goal at the ends of the levels, where a share that is off may matter most."""
-    if not goal.shares_known or goal.expect is not None or (goal.most_ratio == 1 and not goal.share_error):
+def _outward(scores: Scores) -> list[Scores]:
+    """Return the same scores at the ends of the levels, where a share that is off may matter most."""
+    if (
+        not scores.target.shares_known
+        or scores.values.expect is not None
+        or (scores.target.most_ratio == 1 and not scores.target.share_error)
+    ):
         return []
-    return [replace(goal, expect=mean) for mean in _OUTWARD]
+    return [scores.assuming(expect=mean) for mean in _OUTWARD]
 
 
 def _ordered(levels: list[Level]) -> tuple[Level, ...]:
@@ -211,21 +215,21 @@ _ALPHA = 0.05
 
 
 def planned_width(  # noqa: PLR0913 - what a plan is for, and with what it is read
-    goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float = 0.0
+    scores: Scores, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float = 0.0
 ) -> float:
     """Return the half-width of the worst of the wanted numbers, in [-1, 1] units; infinite if the channel cannot tell.
 
     Guarantee: it is that of the estimate for the answers that are expected.  For more than two groups the gaps'
     intervals hold together, as they do in the estimate.  With ``drawn`` there are so many secret draws for each answer.
     """
-    return _width(goal.decoded, channel, answers, kind, alpha, drawn=drawn)
+    return _width(scores.decoded, channel, answers, kind, alpha, drawn=drawn)
 
 
 @lru_cache(maxsize=1024)
 def _width(  # noqa: PLR0913 - as above
-    goal: Goal, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float
+    scores: Scores, channel: Channel, answers: float, kind: IntervalKind, alpha: float, *, drawn: float
 ) -> float:
-    found = expected(goal, channel, goal.target)
+    found = expected(scores, channel, scores.target.kind)
     if not found:
         return math.inf
     different = {float(f"{each.variance:.6g}"): each for each in found}
@@ -236,15 +240,15 @@ def _width(  # noqa: PLR0913 - as above
 
 
 def planned_power(  # noqa: PLR0913 - as above
-    goal: Goal, channel: Channel, answers: float, width: float, gap: float, *, drawn: float = 0.0
+    scores: Scores, channel: Channel, answers: float, width: float, gap: float, *, drawn: float = 0.0
 ) -> float:
     """Return how often an interval of this half-width for a gap will exclude 0 if the gap has this size.
 
     Guarantee: asymptotic; for the worst values that are reckoned with.
     """
-    deviation = math.sqrt(goal.variance(channel) / answers)
+    deviation = math.sqrt(scores.variance(channel) / answers)
     if drawn:
-        deviation = planned_width(goal, channel, answers, kind_of("normal"), _ALPHA, drawn=drawn) / -ndtri(_ALPHA / 2)
+        deviation = planned_width(scores, channel, answers, kind_of("normal"), _ALPHA, drawn=drawn) / -ndtri(_ALPHA / 2)
     return float(ndtr((abs(gap) - width) / deviation) + ndtr((-abs(gap) - width) / deviation))
 
 
@@ -279,10 +283,10 @@ def answers_needed(  # noqa: PLR0913 - what is wanted of whom, and how it is rea
         The number of answers to the whole study, or None if none is enough.
     """
     kind, alpha = kind_of(interval), check_confidence(confidence)
-    goal = replace(Goal.of(question), target="gap")
+    scores = Scores.of(question).asking(kind="gap")
     wanted, answers = error / question.metric.scale, _START
     for _ in range(_TURNS):
-        width = planned_width(goal, question.channel, answers, kind, alpha, drawn=drawn)
+        width = planned_width(scores, question.channel, answers, kind, alpha, drawn=drawn)
         if math.isinf(width) or answers > _MOST:
             return None
         if abs(width / wanted - 1) < _CLOSE:

@@ -73,7 +73,7 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
     Args:
         study: What was asked.
         tally: The counts.
-        estimate: What they say, from :func:`fairgauge.estimation.reading.estimate`.
+        estimate: What they say, from :func:`fairgauge.estimation.inference.estimate`.
         particulars: When it was made, how many were asked, and the seal.
     """
     said = Particulars() if particulars is None else particulars

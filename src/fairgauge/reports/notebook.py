@@ -20,9 +20,9 @@ from markupsafe import Markup
 
 from fairgauge.errors import MissingExtra
 from fairgauge.estimation import Estimate, Interval
+from fairgauge.estimation.interval import numbers_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.result import QuestionEstimate
-from fairgauge.estimation.values import numbers_of
 from fairgauge.lazy import gives
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.choose_epsilon import EpsilonChoices

@@ -13,7 +13,7 @@ from fairgauge.planning.rows import Parts, PlanPart, errors_for, parts_for, part
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.units import Unit, level_of, unit_of
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal, condition
+from fairgauge.targets.target import Target, condition
 
 _EPSILONS = [Decimal(text) for text in ("0.1", "0.25", "0.5", "1", "2")]
 
@@ -87,7 +87,7 @@ class _Told:
     def sentence(self) -> str:
         """Return what so many answers tell: the worst and the best of several, never only one."""
         shared = f", shared by {self.questions} questions," if self.questions > 1 else ""
-        if_so = condition(Goal(self.attribute.reckoned_shares, ratio=self.attribute.ratio))
+        if_so = condition(Target(self.attribute.reckoned_shares, ratio=self.attribute.ratio))
         known = f"give {self._what()} (99 % confidence){f', {if_so}' if if_so else ''}."
         told = f"With epsilon {self.epsilon}, {self.clients:,} answers{shared} {known}"
         tells_nothing = no_study_sentence(self.clients, self.error, self.metric, self.parts)

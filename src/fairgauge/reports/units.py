@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.interval import Interval
 from fairgauge.languages import MINUS, Numeral, Told
 from fairgauge.study import Metric
 

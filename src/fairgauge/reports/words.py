@@ -11,8 +11,8 @@ from functools import singledispatch
 
 from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
-from fairgauge.estimation.fit import IMPOSSIBLE, SUSPICIOUS
-from fairgauge.estimation.headline import Kind
+from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
+from fairgauge.estimation.result import Kind
 from fairgauge.languages import PLAIN, Numeral, Told
 from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of

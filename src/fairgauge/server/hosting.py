@@ -76,7 +76,7 @@ def make_settings(
     Raises:
         InvalidInput: If the certificate cannot be used.
     """
-    protocol, _crowd = make_protocol(config.limits)
+    protocol, _peers = make_protocol(config.limits)
     settings = uvicorn.Config(
         app,
         http=protocol,

@@ -14,8 +14,8 @@ from fairgauge.errors import (
     StoreError,
     StoreFull,
 )
-from fairgauge.server import refusals
-from fairgauge.server.refusals import ComeAgain
+from fairgauge.server import server_errors
+from fairgauge.server.server_errors import ComeAgain
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:fairgauge:problem:"
@@ -54,24 +54,24 @@ KINDS: dict[str, tuple[int, str]] = {
 }
 # The first that an error is an instance of is its kind, so that special cases come before general ones.
 _KIND_OF: tuple[tuple[type[Exception], str], ...] = (
-    (refusals.BadAnswer, "bad-answer"),
-    (refusals.BadMediaType, "bad-media-type"),
-    (refusals.TooLarge, "too-large"),
-    (refusals.BrokenOff, "too-slow"),
-    (refusals.NoToken, "no-token"),
-    (refusals.NotAllowed, "not-allowed"),
-    (refusals.BadTicket, "bad-ticket"),
-    (refusals.NoStudy, "no-study"),
-    (refusals.NotSealed, "not-sealed"),
-    (refusals.AnswersGone, "answers-gone"),
-    (refusals.OtherTerms, "other-admission"),
-    (refusals.Conflict, "conflict"),
-    (refusals.Contradicted, "contradicted"),
-    (refusals.Closed, "closed"),
-    (refusals.TooEarly, "too-early"),
-    (refusals.TooMany, "too-many"),
-    (refusals.Busy, "busy"),
-    (refusals.Stopping, "stopping"),
+    (server_errors.BadAnswer, "bad-answer"),
+    (server_errors.BadMediaType, "bad-media-type"),
+    (server_errors.TooLarge, "too-large"),
+    (server_errors.BrokenOff, "too-slow"),
+    (server_errors.NoToken, "no-token"),
+    (server_errors.NotAllowed, "not-allowed"),
+    (server_errors.BadTicket, "bad-ticket"),
+    (server_errors.NoStudy, "no-study"),
+    (server_errors.NotSealed, "not-sealed"),
+    (server_errors.AnswersGone, "answers-gone"),
+    (server_errors.OtherTerms, "other-admission"),
+    (server_errors.Conflict, "conflict"),
+    (server_errors.Contradicted, "contradicted"),
+    (server_errors.Closed, "closed"),
+    (server_errors.TooEarly, "too-early"),
+    (server_errors.TooMany, "too-many"),
+    (server_errors.Busy, "busy"),
+    (server_errors.Stopping, "stopping"),
     (BadStudy, "bad-study"),
     (BadTable, "bad-study"),
     (InvalidInput, "bad-request"),
@@ -129,7 +129,7 @@ class Problem:
 def problem_of(error: Exception) -> Problem:
     """Return what to tell a stranger about an error.
 
-    >>> problem_of(refusals.NoStudy("No study with this digest is published here.")).status
+    >>> problem_of(server_errors.NoStudy("No study with this digest is published here.")).status
     404
     >>> problem_of(KeyError("secret")).detail
     'It is logged.'

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from starlette.types import Receive, Scope
 
-from fairgauge.server.refusals import BadMediaType, BrokenOff, TooLarge
+from fairgauge.server.server_errors import BadMediaType, BrokenOff, TooLarge
 
 
 def _nothing(_part: bytes) -> None:

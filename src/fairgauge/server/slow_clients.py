@@ -31,7 +31,7 @@ COPIES = 3  # of an address and headers: as they came, decoded, and in what is m
 GONE = "fairgauge.gone"  # in the scope of a request whose sender has left
 
 
-class Crowd:
+class Peers:
     """The connections of one server; those that wait for the other side, the longest waiting first."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -97,7 +97,7 @@ class Crowd:
 class HurriedProtocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 with deadlines, a limit on headers and one on requests that wait for an answer."""
 
-    crowd: ClassVar[Crowd]
+    peers: ClassVar[Peers]
     _header_bytes = 0
     _headers = 0
     _begun_bytes = 0  # that came in since the request began
@@ -112,13 +112,13 @@ class HurriedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._cycles: deque[RequestResponseCycle] = deque()
         self._weights: deque[int] = deque()  # of their headers, in the same order
-        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
-        self.crowd.make_room(len(self.connections))
+        self.peers.wait_for(self, self.peers.limits.read_seconds)
+        self.peers.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and tell every request on it; uvicorn tells the last one only."""
-        self.crowd.waiting.pop(self, None)
-        self.crowd.asked.pop(self, None)
+        self.peers.waiting.pop(self, None)
+        self.peers.asked.pop(self, None)
         self._let_go()
         super().connection_lost(exc)
 
@@ -156,8 +156,8 @@ class HurriedProtocol(HttpToolsProtocol):
         self._pieces -= 1
         super().data_received(data)
         if self._in_headers:
-            self.crowd.received(COPIES * len(data), self.connections)  # type: ignore[arg-type]
-        if self._in_headers and self._begun_bytes > self.crowd.limits.header_bytes:  # a header that does not end
+            self.peers.received(COPIES * len(data), self.connections)  # type: ignore[arg-type]
+        if self._in_headers and self._begun_bytes > self.peers.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
 
     def on_url(self, url: bytes) -> None:
@@ -174,7 +174,7 @@ class HurriedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def _check_headers(self) -> None:
-        if self._header_bytes > self.crowd.limits.header_bytes or self._headers > MOST_HEADERS:
+        if self._header_bytes > self.peers.limits.header_bytes or self._headers > MOST_HEADERS:
             self._refuse_headers()
         if self._refused:
             raise HttpParserError  # which the parser hands on, without a look at what follows
@@ -186,7 +186,7 @@ class HurriedProtocol(HttpToolsProtocol):
 
     def _refuse_headers(self) -> None:
         if not self._refused:
-            rule = f"At most {self.crowd.limits.header_bytes} bytes, and {MOST_HEADERS} headers."
+            rule = f"At most {self.peers.limits.header_bytes} bytes, and {MOST_HEADERS} headers."
             self._refuse(Problem("headers-too-large", rule))
 
     def on_body(self, body: bytes) -> None:
@@ -203,7 +203,7 @@ class HurriedProtocol(HttpToolsProtocol):
         if self._refused:
             raise HttpParserError
         super().on_body(body)
-        self.crowd.received(len(body), self.connections)  # type: ignore[arg-type]
+        self.peers.received(len(body), self.connections)  # type: ignore[arg-type]
 
     def on_message_begin(self) -> None:
         """Start the clock of this request, unless there are too many before it; then the rest is not even parsed.
@@ -211,8 +211,8 @@ class HurriedProtocol(HttpToolsProtocol):
         Raises:
             HttpParserError: Which the parser hands on, without a look at what follows.
         """
-        if not self._refused and len(self._cycles) >= self.crowd.limits.pipelined:
-            self.crowd.evicted += 1
+        if not self._refused and len(self._cycles) >= self.peers.limits.pipelined:
+            self.peers.evicted += 1
             self.drop()  # responses are on their way, which a refusal would be taken for
         if self._refused:
             raise HttpParserError
@@ -229,7 +229,7 @@ class HurriedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         self._cycles.append(self.cycle)
         self._weights.append(self._weight)
-        self.crowd.received(self._weight, self.connections)  # type: ignore[arg-type]
+        self.peers.received(self._weight, self.connections)  # type: ignore[arg-type]
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on it is the collector who takes time."""
@@ -238,40 +238,40 @@ class HurriedProtocol(HttpToolsProtocol):
         self._in_body = False
         self._begun_bytes = 0  # what else came along belongs to the next request, which is not known to be too large
         if not self.flow.write_paused:
-            self.crowd.waiting.pop(self, None)
-        self.crowd.asked.setdefault(self)
+            self.peers.waiting.pop(self, None)
+        self.peers.asked.setdefault(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the rest of this one is still on its way."""
         self._cycles.popleft()
         self._weights.popleft()
-        self.crowd.asked.pop(self, None)
+        self.peers.asked.pop(self, None)
         super().on_response_complete()
-        if not self._in_body and self in self.connections and self not in self.crowd.waiting:
-            self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
+        if not self._in_body and self in self.connections and self not in self.peers.waiting:
+            self.peers.wait_for(self, self.peers.limits.idle_seconds)
 
     def pause_writing(self) -> None:
         """Start the clock of a response that nobody reads."""
         super().pause_writing()
-        self.crowd.wait_for(self, self.crowd.limits.read_seconds)
-        self.crowd.received(self.transport.get_write_buffer_size(), self.connections)  # type: ignore[arg-type]
+        self.peers.wait_for(self, self.peers.limits.read_seconds)
+        self.peers.received(self.transport.get_write_buffer_size(), self.connections)  # type: ignore[arg-type]
 
     def resume_writing(self) -> None:
         """Stop it, now that the response is being read; the clock of a request that is on its way goes on."""
         super().resume_writing()
         if self._in_headers or self._in_body:
             return
-        self.crowd.waiting.pop(self, None)
+        self.peers.waiting.pop(self, None)
         if self.cycle.response_complete:
-            self.crowd.wait_for(self, self.crowd.limits.idle_seconds)
+            self.peers.wait_for(self, self.peers.limits.idle_seconds)
 
     def give_up(self) -> None:
         """End a connection whose request did not arrive in time, or whose response was not read."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()  # closing would wait for it to be read
         elif self._in_headers or (self._in_body and not self.cycle.response_started):
-            self._refuse(Problem("too-slow", f"A request must arrive within {self.crowd.limits.read_seconds:g} s."))
+            self._refuse(Problem("too-slow", f"A request must arrive within {self.peers.limits.read_seconds:g} s."))
         elif not self.transport.is_closing():
             self.transport.close()
 
@@ -283,7 +283,7 @@ class HurriedProtocol(HttpToolsProtocol):
     def _start_clock(self) -> None:
         """Start the clock of a request; whoever does not read what they were sent gains no time by asking for more."""
         if not self.flow.write_paused:
-            self.crowd.wait_for(self, self.crowd.limits.read_seconds)
+            self.peers.wait_for(self, self.peers.limits.read_seconds)
 
     def _refuse(self, problem: Problem) -> None:
         self._refused = True
@@ -297,11 +297,11 @@ class HurriedProtocol(HttpToolsProtocol):
         head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write(head.encode() + body)
         self.transport.close()
-        self.crowd.wait_for(self, self.crowd.limits.read_seconds)  # to read this
+        self.peers.wait_for(self, self.peers.limits.read_seconds)  # to read this
 
 
-def make_protocol(limits: ConnectionLimits) -> tuple[type[HurriedProtocol], Crowd]:
-    """Return the protocol for one server, and the crowd that it keeps."""
-    crowd = Crowd(limits)
-    members: dict[str, Any] = {"crowd": crowd}
-    return type("ServerProtocol", (HurriedProtocol,), members), crowd
+def make_protocol(limits: ConnectionLimits) -> tuple[type[HurriedProtocol], Peers]:
+    """Return the protocol for one server, and the peers that it keeps."""
+    peers = Peers(limits)
+    members: dict[str, Any] = {"peers": peers}
+    return type("ServerProtocol", (HurriedProtocol,), members), peers

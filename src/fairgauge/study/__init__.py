@@ -13,7 +13,7 @@ from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number
-from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, Target, counted
+from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, TargetName, counted
 from fairgauge.study.rules import MOST_QUESTIONS
 from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
@@ -37,7 +37,7 @@ __all__ = [
     "Stratum",
     "Study",
     "Table",
-    "Target",
+    "TargetName",
     "counted",
     "parse",
 ]

@@ -219,6 +219,11 @@ class Study:
         return max(question.mechanism.epsilon for question in self.questions)
 
     @property
+    def unlinkable(self) -> bool:
+        """Whether nobody is to know whose an answer is: a gateway hides addresses, and blind tickets hide accounts."""
+        return self.gateway is not None or self.admission == "blind"
+
+    @property
     def drawn_for_each(self) -> float:
         """How many secret draws there are for each answer."""
         return 0.0 if self.release is None else self.release.draws / self.release.batch

@@ -20,7 +20,7 @@ LEAST_SYMBOLS, MOST_SYMBOLS = 128, 4096
 ANY_VALUES = "max"
 COUNTED = "noisy-counts"  # the design of a question that noisy counts answer
 
-Target = Literal["gap", "means"]
+TargetName = Literal["gap", "means"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -55,7 +55,7 @@ class Question:
 
     metric: Metric
     attribute: Attribute
-    target: Target
+    target: TargetName
     # These three are None before the question is designed.  They have the types that they have in every study, which
     # refuses questions without them: nobody who reads a study asks again.
     design: str
@@ -76,7 +76,7 @@ class Question:
         self,
         metric: Metric,
         attribute: Attribute,
-        target: Target = "gap",
+        target: TargetName = "gap",
         design: str | None = None,
         epsilon: Number | None = None,
         mechanism: Mechanism | None = None,

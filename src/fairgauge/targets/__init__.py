@@ -1,7 +1,9 @@
-"""What a question wants: its inputs, its goal, and the scores that serve it; below designs and estimation alike."""
+"""What is asked of a table: the target, the scores that read it, and what is assumed of the values."""
 
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Matrix, Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal, Wanted
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target, Wanted
 
-__all__ = ["Decoder", "Goal", "Inputs", "Matrix", "Vector", "Wanted"]
+__all__ = ["AssumedValues", "Decoder", "Inputs", "Matrix", "Scores", "Target", "Vector", "Wanted"]

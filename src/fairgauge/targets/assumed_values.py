@@ -19,16 +19,26 @@ which is a bound in v alone.  Whatever m and k' are it holds, so the search for 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.study import ANY_VALUES, Question
 from fairgauge.targets.inputs import Matrix, Vector
 
 # What is reckoned unless said otherwise: in v units, from -1 to 1.
 USUAL_SPREAD = 0.3
+# Where nothing is expected of the overall mean and shares are estimated, a design reckons with the ends and the middle.
+_CENTRES = (-1.0, 0.0, 1.0)
+# Where nothing is expected and shares are known, variances are told for the worst of these levels ...
+_LEVELS = tuple(level / 10 for level in range(-8, 9))
+# ... and designs are made for values about the middle, as if the level itself were spread by this much.
+_LEVEL_SPREAD = 0.7
+# A design for a mean at the very end, or for no spread at all, would be useless if that is not quite so.
+_FARTHEST_MEAN, _LEAST_SPREAD = 0.95, 0.05
 # One search halves its range so often, the other looks at nine curves at once and is left with a tenth: what it costs
 # is to ask at all.  A slope or a curve off by one part in 10^9 moves the bound by no more.
 _HALVINGS, _CURVE_ROUNDS = 44, 10
@@ -61,6 +71,78 @@ class Reckoning:
     def any_values(self) -> bool:
         """Whether the spread rules nothing out."""
         return self.spread is None or self.spread**2 >= 1 - self.mean**2
+
+
+@dataclass(frozen=True)
+class AssumedValues:
+    """What is assumed of the values where nothing is known: the worst populations that are reckoned with.
+
+    Args:
+        expect: The overall mean to expect, in [-1, 1].  A wrong guess costs precision, never truth.
+        spread: How far values are assumed to spread about it, as a standard deviation; None for any values.
+        beside: What is assumed of the other values of a table that takes several; None where nothing is expected.
+    """
+
+    expect: float | None = None
+    spread: float | None = USUAL_SPREAD
+    beside: tuple[Reckoning | None, ...] = ()
+
+    @classmethod
+    def of(cls, question: Question) -> "AssumedValues":
+        """Return what a question assumes, designed or not."""
+        return cls(
+            expect=None if question.expect is None else question.metric.to_v(question.expect),
+            spread=_spread_of(question),
+            beside=tuple(cls.of(one).expected for one in question.beside),
+        )
+
+    @property
+    def aim(self) -> Reckoning:
+        """What a centred design and its scores are made for."""
+        if self.expect is not None:
+            return Reckoning(min(max(self.expect, -_FARTHEST_MEAN), _FARTHEST_MEAN), self._spread)
+        return Reckoning(0.0, None if self._spread is None else float(np.hypot(self._spread, _LEVEL_SPREAD)))
+
+    @property
+    def expected(self) -> Reckoning | None:
+        """What is assumed of the values where a mean is expected, else None."""
+        return None if self.expect is None else self.aim
+
+    @property
+    def other(self) -> Reckoning | None:
+        """What is assumed of the one other value that a table takes; None where that is nothing."""
+        return self.beside[0] if self.expect is not None and len(self.beside) == 1 else None
+
+    def reckonings(self, *, relies_on_shares: bool) -> tuple[Reckoning, ...]:
+        """Return what variances are told for, the worst of them: the mean that is expected, or else every level alike.
+
+        Args:
+            relies_on_shares: Whether averages are divided by known constants only.
+        """
+        if self.expect is not None:
+            return (self.aim,)
+        return tuple(Reckoning(level, self._spread) for level in (_LEVELS if relies_on_shares else _CENTRES))
+
+    def centres(self, *, relies_on_shares: bool) -> tuple[float | None, ...]:
+        """Return the means about which functionals are taken to first order; None where they are linear anyway."""
+        if relies_on_shares:
+            return (None,)
+        return _CENTRES if self.expect is None else (self.aim.mean,)
+
+    @property
+    def _spread(self) -> float | None:
+        return None if self.spread is None else max(self.spread, _LEAST_SPREAD)
+
+
+# Of no mean, and values that spread as usual.
+NOTHING_EXPECTED = AssumedValues()
+
+
+def _spread_of(question: Question) -> float | None:
+    """Return the standard deviation to assume, from 0 to 1; None for any values."""
+    if question.spread is None:
+        return USUAL_SPREAD
+    return None if question.spread == ANY_VALUES else float(Fraction(question.spread)) / question.metric.scale
 
 
 def reckoned_law(levels: Vector, reckoning: Reckoning) -> Vector:

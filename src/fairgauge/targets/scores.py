@@ -1,413 +1,357 @@
-"""Scores: the number that each symbol is worth, derived from the table that clients really use.
+"""Scores: how the symbols of a table are read for a target, and how well a table then serves it.
 
-A functional gives every input a number: ``u`` for members of a group and 0 for others, say.  A score gives
-every *symbol* a number such that its expectation for an input is the functional at that input, so that the
-average score over all answers estimates the average of the functional over all clients.
+The three parts of what is asked stand side by side here: the target, what is assumed of the values, and the design,
+which says what scores rely on.  The variance that a table is judged by is that of its scores, for the worst population
+that is assumed.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.targets.assumed_values import Other, Reckoning, folded, reckoned_law
-from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
-from fairgauge.targets.second_moments import Family, Table, best_score, prices_beside
+from fairgauge.channel import Channel
+from fairgauge.study import Metric, Question
+from fairgauge.targets.assumed_values import NOTHING_EXPECTED, AssumedValues, Reckoning, largest_averages, worst_law
+from fairgauge.targets.comparisons import Contrast
+from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.target import FEW, Target, Wanted
 
-# Directions of the table below this relative size are rounding noise of its integers, not information.
-_RANK = 1e-9
-# The search for the least favourable prior.
-_TURNS, _PACE = 40, 10.0
-_COMMON_TURNS, _OWN_TURNS = 25, 10
-# For more groups than this many scores are asked for, and all have one prior.
-_FEW = 6
-# A score counts as unbiased if no input is off by more than this part of the largest target.
-UNBIASED = 1e-9
-
-
-class Aim(NamedTuple):
-    """A functional and the score chosen for it."""
-
-    functional: Vector
-    score: Vector
+UNCENTRED, CENTRED = "uncentred", "centred"
+# The same, made so that the split is estimated although something is known of it, for the gap of two groups.
+ESTIMATED, ESTIMATED_CENTRED = "estimated", "estimated-centred"
+# How many symbols a table for seven and more groups has unless somebody says.
+USUAL_SYMBOLS = 400
 
 
 @dataclass(frozen=True)
-class Decoder:
-    """Finds scores for a channel.
+class Scores:
+    """How symbols are read.
 
     Args:
-        channel: The table that clients use.
-        shares: The groups' shares, or a guess.
-        prior: How likely each input is.  Shares and prior decide how good a score is, never whether it is unbiased.
-        aims: Functionals that have scores of their own.  Every score is linear in its functional all the same, so that
-            the difference of two means is the gap.
-        constant: What scores of gaps take from values, where shares are known and the design is centred.
-        axis: Which of the channel's values is asked about.
-        tables: Of how many tables clients answer one; an answer to another is one symbol more.
+        target: What is estimated.
+        values: What is assumed of the values: scores and tables are made for it, and variances are told for it.
+        design: The design whose tables are read: scores of ``"centred"`` ones have a constant of their own.
+        axis: Which value of a table is asked about that takes several at once.
+        symbols: How many symbols a table for seven and more groups may have.
     """
 
-    channel: Channel
-    shares: Vector
-    prior: Vector
-    aims: tuple["Aim", ...] = ()
-    constant: float = 0.0
+    target: Target
+    values: AssumedValues = NOTHING_EXPECTED
+    design: str = ""
     axis: int = 0
-    tables: int = 1
+    symbols: int = USUAL_SYMBOLS
 
     @classmethod
-    def even(cls, channel: Channel, shares: Vector, axis: int = 0) -> "Decoder":
-        """Return the decoder for which all levels are equally likely."""
-        inputs = Inputs.of(channel, axis)
-        prior = np.zeros(inputs.count)
-        for block, weight in zip(inputs.blocks, inputs.weights(shares), strict=True):
-            prior[block] = weight / (block.stop - block.start)
-        return cls(channel, shares, prior, axis=axis)
+    def of(cls, question: Question) -> "Scores":
+        """Return the scores of a question, designed or not: the one place where this is decided."""
+        asked = cls(
+            Target.of(question),
+            AssumedValues.of(question),
+            axis=question.axis,
+            symbols=question.symbols or USUAL_SYMBOLS,
+        )
+        return asked.by(question.design or "")
 
-    @cached_property
-    def inputs(self) -> Inputs:
-        """The channel's inputs."""
-        return Inputs.of(self.channel, self.axis)
+    def asking(self, **changes: Any) -> "Scores":
+        """Return the same scores for a target that differs in these fields."""
+        return replace(self, target=replace(self.target, **changes))
 
-    @cached_property
-    def rows(self) -> Matrix:
-        """The probability of each symbol for each input, the levels of the question's own value fastest."""
-        rows: Matrix = np.array(self.channel.table, dtype=np.float64) / ROW_SUM
-        if self.tables > 1:
-            rows = np.hstack([rows / self.tables, np.full((len(rows), 1), 1 - 1 / self.tables)])
-        if not self.channel.further:
-            return rows
-        sizes = tuple(map(len, self.channel.axes))
-        order = np.arange(self.channel.groups * math.prod(sizes)).reshape(self.channel.groups, *sizes)
-        order = np.moveaxis(order, 1 + self.axis, -1).ravel()
-        return np.vstack([rows[order], rows[len(order) :]])
+    def assuming(self, **changes: Any) -> "Scores":
+        """Return the same scores for values of which something else is assumed."""
+        return replace(self, values=replace(self.values, **changes))
 
-    @cached_property
-    def factors(self) -> tuple[Matrix, Vector, Matrix]:
-        """What the table tells apart: its singular vectors and values, without rounding noise."""
-        left, size, right = np.linalg.svd(self.rows, full_matrices=False)
-        kept = size > _RANK * size[0]
-        return left[:, kept], size[kept], right[kept].T
+    def alone(self, contrast: Contrast) -> "Scores":
+        """Return the scores of one comparison only."""
+        return self.asking(comparisons=(contrast,))
 
-    def least_favourable(self, functionals: Sequence[Vector]) -> "Decoder":
-        """Return the decoder whose scores make the largest worst-case variance of these functionals least."""
-        return self._but(prior=self._hardest_prior(functionals))
+    def by(self, design: str) -> "Scores":
+        """Return the scores for tables of a design, which says whether they rely on the stated shares.
 
-    def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
-        """Return the decoder with the best score for each of these functionals against its own worst values."""
-        found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
-        return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
-
-    def about(self, gaps: Sequence[tuple[Vector, float]], reckoning: Reckoning | None) -> "Decoder":
-        r"""Return the decoder for a population that is as reckoned, with the constant that serves these gaps best.
-
-        A gap's functional f may have c times another, h, taken off, whose average in the population is 0.  With scores
-        that are linear in their functionals the sum of all second moments, each in units of its own at c = 0, is least
-        at
-
-        .. math:: c = \frac{\sum w\, E[s_f s_h] / E[s_f^2]}{\sum w\, E[s_h^2] / E[s_f^2]}.
-
-        Where the channel cannot tell h, c is the one for which it can tell f - c h at all.
-
-        Args:
-            gaps: The gaps' functionals with their weights.
-            reckoning: What is reckoned of the values; None where nothing is.
+        Where groups answer equally often all do, but those that are there to estimate the split.  Where it is only
+        known to a ratio, those of ``uncentred`` and ``centred`` do, for the gap of two groups.
         """
-        prior = self.prior.copy()
-        for block, weight in zip(self.inputs.blocks, self.inputs.weights(self.shares), strict=True):
-            if reckoning is not None and block.stop - block.start > 1:
-                prior[block] = weight * reckoned_law(self.inputs.levels, reckoning)
-        found = self._but(prior=prior)
-        left = found.factors[0]
-        above = below = 0.0
-        for functional, weight in gaps:
-            turned = at_constant_value(self.inputs, functional)
-            beyond, untold = (of - left @ (left.T @ of) for of in (functional, turned))
-            if np.abs(untold).max() > UNBIASED * np.abs(turned).max():
-                # No choice: all gaps agree on it, up to rounding.
-                return found._but(constant=float((beyond @ untold) / (untold @ untold)))
-            first, second = found.score(functional), found.score(turned)
-            if first is None or second is None:
-                return found
-            law = prior @ self.rows
-            unit = float(law @ first**2)
-            above += weight * float(law @ (first * second)) / unit
-            below += weight * float(law @ second**2) / unit
-        return found._but(constant=above / below if below else 0.0)
-
-    def common(self, functionals: Sequence[Vector]) -> "Decoder":
-        """Return the decoder for many functionals: one prior that serves them on average, then a score of its own each.
-
-        The common prior is where the search for each one's own starts, which then takes few turns.
-
-        Where the channel cannot tell one of them the prior stays as it is.
-        """
-        if len(self.factors[1]) == self.channel.symbols:
-            return self
-        points, blocks = self.inputs.points()
-        weights = self.inputs.weights(self.shares)
-        law = np.array([weights[b] / (blocks == b).sum() for b in blocks])
-        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
-        for _ in range(_COMMON_TURNS):
-            prior = law @ points
-            scores = self._scores(functionals, prior)
-            if scores is None:
-                return self
-            found = np.array(scores).T
-            second, mean = points @ (self.rows @ found**2), points @ (self.rows @ found)
-            variances = second - mean**2
-            tops = np.array([variances[blocks == b].max(axis=0) for b in range(len(weights))])
-            totals = weights @ tops
-            if last == np.inf:
-                units = totals
-            reached = float((totals / units).mean())
-            if reached < least:
-                best, least = prior, reached
-            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
-            rises = (variances / units).mean(axis=1)
-            for b, weight in enumerate(weights):
-                here = blocks == b
-                rise = rises[here] - law[here] @ rises[here] / weight
-                law[here] *= np.exp(np.clip(pace * rise / max(rises[here].max(), 1e-300), -2, 2))
-                law[here] *= weight / law[here].sum()
-        shared = self._but(prior=best)
-        own = [(f, shared._hardest_prior([f], law.copy(), _OWN_TURNS)) for f in functionals]
-        aims = [(f, shared._least_squares(f, prior)) for f, prior in own]
-        return shared._but(aims=tuple(Aim(f, score) for f, score in aims if score is not None))
-
-    def _but(self, **changes: Any) -> "Decoder":
-        """Return the decoder with something else, and with what is known of its table."""
-        found = replace(self, **changes)
-        for name in ("inputs", "rows", "factors"):
-            if name in self.__dict__:
-                found.__dict__[name] = self.__dict__[name]
-        return found
-
-    def _hardest_prior(self, functionals: Sequence[Vector], start: Vector | None = None, turns: int = _TURNS) -> Vector:
-        r"""Return the prior under which the best scores of these functionals do well against every value.
-
-        A channel with more symbols than it can tell inputs apart leaves scores a choice.  The variance is linear in the
-        prior and convex in the score, so the best score against the worst values is the best score under
-        the prior that is hardest for it.  Exponentiated ascent finds that prior.
-        """
-        if len(self.factors[1]) == self.channel.symbols:
-            return self.prior
-        points, blocks = self.inputs.points()
-        weights = self.inputs.weights(self.shares)
-        law = np.array([weights[b] / (blocks == b).sum() for b in blocks]) if start is None else start
-        best, least, pace, last = self.prior, np.inf, _PACE, np.inf
-        for _ in range(turns):
-            prior = law @ points
-            scores = self._scores(functionals, prior)
-            if scores is None:
-                return self.prior
-            worst = max(scores, key=self.variance)
-            reached = self.variance(worst)
-            if reached < least:
-                best, least = prior, reached
-            # A step that went too far overshoots: shorter steps from there.
-            pace, last = (pace / 2 if reached > last else pace * 1.1), reached
-            variance = points @ (self.rows @ worst**2) - (points @ (self.rows @ worst)) ** 2
-            for b, weight in enumerate(weights):
-                here = blocks == b
-                rise = variance[here] - law[here] @ variance[here] / weight
-                step = pace * rise / max(variance[here].max(), 1e-300)
-                law[here] *= np.exp(np.clip(step, -2, 2))
-                law[here] *= weight / law[here].sum()
-        return best
-
-    def centred(
-        self, functional: Vector, constant: Vector | None, reckoning: Reckoning, other: Reckoning | None = None
-    ) -> "Decoder":
-        """Return the decoder with the score that is best about a population for the functional less c times a constant.
-
-        Where the channel can tell the constant's functional too, c is the best there is; else it is the one for which
-        the channel can tell at all.  Without a constant the functional stays as it is.  ``other`` is what is reckoned
-        of the other value that the channel takes.
-        """
-        family = self._family(functional, constant)
-        if family is None:
-            return self
-        score = best_score(self._table(other), family, [reckoning])
-        return self._but(aims=(Aim(self.rows @ score, score),))
-
-    def _table(self, other: Reckoning | None) -> Table:
-        inputs = self.inputs
-        beside = None if other is None else Other(self.other_levels, other)
-        return Table(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
+        ratio = self.target.most_ratio
+        banded = ratio < np.inf and self.target.two_sided
+        known = ratio == 1 or (banded and design in (UNCENTRED, CENTRED))
+        known &= design not in (ESTIMATED, ESTIMATED_CENTRED)
+        return replace(self.asking(shares_known=known, ratio=ratio), design=design)
 
     @property
-    def other_levels(self) -> Vector:
-        """The levels of the one other value that a channel takes."""
-        (levels,) = (levels for place, levels in enumerate(self.channel.axes) if place != self.axis)
-        return np.array(levels) / LEVEL_UNIT
+    def decoded(self) -> "Scores":
+        """The scores without a design's name, of which only matters whether they have a constant of their own."""
+        return replace(self, design=CENTRED if self.centred else "")
 
-    def bounds_beside(self, score: Vector, reckoning: Reckoning, other: Reckoning) -> Matrix:
-        """Return a bound of a score's second moments at each group and level, with what is reckoned of both values."""
-        second = (self.rows @ score**2).reshape(self.inputs.groups, self.inputs.others, -1)
-        prices = prices_beside(self._table(other), score, reckoning)
-        beside = Other(self.other_levels, other)
-        return np.array([folded(of, beside, price) for of, price in zip(second, prices, strict=True)])
+    @property
+    def centred(self) -> bool:
+        """Whether the gap's score has a constant of its own."""
+        centred = self.design in (CENTRED, ESTIMATED_CENTRED)
+        return centred and not self.target.abstain and (self.target.groups == 2 or self.target.shares_known)
 
-    def _family(self, functional: Vector, constant: Vector | None) -> Family | None:
-        """Return all scores that are unbiased for the functional, but for a multiple of the constant."""
-        left, _, right = self.factors
-        none: Matrix = np.linalg.svd(right, full_matrices=True)[0][:, right.shape[1] :]
-        size = float(np.abs(functional).max())
-        score = None
-        if constant is not None:
-            beyond, untold = (of - left @ (left.T @ of) for of in (functional, constant))
-            if np.abs(untold).max() <= UNBIASED * np.abs(constant).max():
-                more = self._least_squares(constant, self.prior)
-                none = none if more is None else np.column_stack([none, more])
-            else:
-                functional = functional - (beyond @ untold) / (untold @ untold) * constant
-        score = self._least_squares(functional, self.prior, size=size)
-        return None if score is None else Family(score, none)
+    @property
+    def reckonings(self) -> tuple[Reckoning, ...]:
+        """What variances reckon with, the worst of them."""
+        return self.values.reckonings(relies_on_shares=self.target.relies_on_shares)
 
-    def score(self, functional: Vector) -> Vector | None:
-        r"""Return the best linear unbiased score of a functional, or None if the channel cannot tell.
+    def wanted(self, inputs: Inputs) -> list[Wanted]:
+        """Return the functionals whose largest variance the design shall make small, about each centre."""
+        centres = self.values.centres(relies_on_shares=self.target.relies_on_shares)
+        return [wanted for centre in centres for wanted in self.target.wanted(inputs, centre)]
 
-        .. math:: s = D^{-1} P^\top (P D^{-1} P^\top)^{+} \varphi
+    def gap_score(self, decoder: Decoder, pair: tuple[int, int]) -> Vector | None:
+        """Return the score whose average is the gap of a population with the known shares; None if none is.
 
-        Guarantee: unbiased for the integers of the table to ``UNBIASED``, whatever the clients hold.
+        Its mean at an input is the gap's functional, less a constant times what averages to 0 in such a population.
         """
-        if not self.aims:
-            return self._least_squares(functional, self.prior)
-        functionals = np.array([aim.functional for aim in self.aims]).T
-        parts = np.linalg.lstsq(functionals, functional, rcond=None)[0]
-        rest = self._least_squares(functional - functionals @ parts, self.prior, size=float(np.abs(functional).max()))
-        return None if rest is None else rest + np.array([aim.score for aim in self.aims]).T @ parts
+        if self.centred and self.target.shares_known and self.target.groups == 2:
+            return decoder.aims[0].score if decoder.aims else None
+        return decoder.score(self._less(decoder, self.target.gap_functional(decoder.inputs, pair)))
 
-    def scores(self, functionals: Sequence[Vector]) -> list[Vector | None]:
-        """Return the score of each functional, as :meth:`score` does; of many groups' functionals all at once."""
-        if self.inputs.groups <= _FEW or not functionals:
-            return [self.score(functional) for functional in functionals]
-        wanted = np.array(functionals).T
-        sizes = np.maximum(np.abs(wanted).max(axis=0), 1e-300)
-        own = np.zeros((self.channel.symbols, wanted.shape[1]))
-        if self.aims:
-            known = np.array([aim.functional for aim in self.aims]).T
-            parts = np.linalg.lstsq(known, wanted, rcond=None)[0]
-            own, wanted = np.array([aim.score for aim in self.aims]).T @ parts, wanted - known @ parts
-        found = self._solver @ wanted
-        for _ in range(2):
-            found += self._solver @ (wanted - self.rows @ found)
-        told = np.abs(self.rows @ found - wanted).max(axis=0) <= UNBIASED * sizes
-        return [score if tells else None for score, tells in zip((own + found).T, told, strict=True)]
+    def _less(self, decoder: Decoder, gap: Vector) -> Vector:
+        """Return a gap's functional less the constant that centred scores take from values."""
+        if not (self.centred and self.target.groups > 2 and decoder.constant):
+            return gap
+        return gap - decoder.constant * at_constant_value(decoder.inputs, gap)
 
-    def _scores(self, functionals: Sequence[Vector], prior: Vector) -> list[Vector] | None:
-        """Return the unbiased score of least second moment under a prior of each functional; None if one has none."""
-        if len(functionals) == 1:
-            score = self._least_squares(functionals[0], prior)
-            return None if score is None else [score]
-        left, singular, right = self.factors
-        spread = right / (prior @ self.rows)[:, None]
-        wanted = np.array(functionals).T
-        inverse = np.linalg.inv(right.T @ spread)
-        scores = np.zeros((len(spread), wanted.shape[1]))
-        for _ in range(2):
-            scores += spread @ (inverse @ (left.T @ (wanted - self.rows @ scores) / singular[:, None]))
-        off = np.abs(self.rows @ scores - wanted).max(axis=0)
-        return list(scores.T) if np.all(off <= UNBIASED * np.maximum(np.abs(wanted).max(axis=0), 1e-300)) else None
+    def gap_constant(self, decoder: Decoder) -> float:
+        """Return the c of the gap's score, whose mean is (v - c)/p in one group and -(v - c)/p in the other."""
+        if self.target.groups > 2:
+            return decoder.constant if self.centred else 0.0
+        if not (self.centred and self.target.shares_known and decoder.aims):
+            return 0.0
+        return float(decoder.inputs.levels[0] - self.target.shares[0] * decoder.aims[0].functional[0])
 
-    def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
-        """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
-        if prior is self.prior and self.inputs.groups > _FEW:
-            return self._quickly(functional, size)
-        left, singular, right = self.factors
-        spread = right / (prior @ self.rows)[:, None]
-        curve = right.T @ spread
-        score = np.zeros(len(spread))
-        # The second turn takes the residual of the first to rounding error.
-        for _ in range(2):
-            score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
-        off = np.abs(self.rows @ score - functional).max()
-        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+    def decoder(self, channel: Channel) -> Decoder:
+        """Return the decoder of a channel that reads it best."""
+        return _decoder(self, channel)
 
-    def _quickly(self, functional: Vector, size: float | None) -> Vector | None:
-        """Return the same for the decoder's own prior, whose equations are solved once for all functionals."""
-        score = self._solver @ functional
-        for _ in range(2):
-            score += self._solver @ (functional - self.rows @ score)
-        off = np.abs(self.rows @ score - functional).max()
-        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+    def variance(self, channel: Channel) -> float:
+        """Return K times the variance, over clients drawn from a population, of the worst of the wanted numbers.
 
-    @cached_property
-    def _solver(self) -> Matrix:
-        """What gives the score of a functional, to rounding error."""
-        left, singular, right = self.factors
-        spread = right / (self.prior @ self.rows)[:, None]
-        solver: Matrix = spread @ np.linalg.solve(right.T @ spread, left.T / singular[:, None])
-        return solver
+        It is the total: what randomising adds and how clients differ.  The population is the worst that is reckoned
+        with (:attr:`reckonings`).  Infinite if the channel cannot tell.
+        """
+        return max(self.totals(channel))
 
-    def variance(self, score: Vector, *, centre: float | None = None) -> float:
-        """Return K times the variance of the average score, with the worst values and the decoder's shares."""
-        return float(self.inputs.weights(self.shares) @ worst_variances(self, score, centre=centre))
+    def totals(self, channel: Channel) -> list[float]:
+        """Return the total, as :meth:`variance` does, of each of the wanted numbers."""
+        return list(_by_its_decoder(self, channel, Scores.totals_by))
 
-    def variances(self, scores: Sequence[Vector]) -> Vector:
-        """Return the same for several scores, whose values may average to anything."""
-        inputs, columns = self.inputs, np.array(scores).T
-        mean, second = self.rows @ columns, self.rows @ columns**2
-        shape = inputs.groups, inputs.others, len(inputs.levels), len(scores)
-        means, seconds = (of[: len(of) - inputs.abstain].reshape(shape).transpose(3, 0, 1, 2) for of in (mean, second))
-        tops = _tops(means.reshape(-1, shape[2]), seconds.reshape(-1, shape[2]))
-        found = tops.reshape(len(scores), *shape[:2]).max(axis=2)
+    def totals_by(self, decoder: Decoder, wanted: Sequence[Wanted]) -> list[float]:
+        """Return the total of each of the wanted numbers by a decoder, as :meth:`total` does."""
+        if self.values.other is not None or any(each.centre is not None for each in wanted):
+            return [self.total(decoder, each) for each in wanted]
+        # All at once: of 190 gaps one by one takes a minute.
+        scores = self._scores(decoder, wanted)
+        known = [score for score in scores if score is not None]
+        if not known:
+            return [float("inf")] * len(wanted)
+        moments = iter(largest_second_moments_of(decoder, known, self.reckonings, self.target.abstaining))
+        squares = self._squares(self.reckonings, None)
+        return [float("inf") if score is None else float((next(moments) - squares).max()) for score in scores]
+
+    def variance_if(self, channel: Channel, reckoning: Reckoning) -> float:
+        """Return the total that the gap of two groups with known shares has if a reckoning is true."""
+        decoder = self.decoder(channel)
+        score = self.gap_score(decoder, (0, 1))
+        return float("inf") if score is None else float(self._second_moments(decoder, score, [reckoning])[0])
+
+    def privacy_variance(self, channel: Channel) -> float:
+        """Return K times the variance for clients whose values and split are fixed: what randomising adds.
+
+        For the worst values that they can hold; infinite if the channel cannot tell.
+        """
+        return max(self.privacy_variances(channel))
+
+    def privacy_variances(self, channel: Channel) -> list[float]:
+        """Return what randomising adds, as :meth:`privacy_variance` does, for each of the wanted numbers."""
+        return list(_by_its_decoder(self, channel, Scores.privacy_variances_by))
+
+    def privacy_variances_by(self, decoder: Decoder, wanted: Sequence[Wanted]) -> list[float]:
+        """Return the same for each of the wanted numbers by a decoder."""
+        scores = [(score, each.centre) for score, each in zip(self._scores(decoder, wanted), wanted, strict=True)]
+        known = [score for score, centre in scores if score is not None and centre is None]
+        if known and len(known) == len(scores):
+            return [float(variance) for variance in decoder.variances(known)]
+        return [float("inf") if s is None else decoder.variance(s, centre=c) for s, c in scores]
+
+    def sampling_variance(self) -> float:
+        """Return K times the variance of the worst of the wanted numbers if nothing were randomised."""
+        answering = self.target.answering
+        parts = sorted((1 / share for share in self.target.shares), reverse=True)
+        worst = parts[0] if self.target.kind == "means" else parts[0] + parts[1]
+        return worst / answering * max(reckoning.widest**2 for reckoning in self.reckonings)
+
+    def total(self, decoder: Decoder, wanted: Wanted) -> float:
+        """Return K times the variance of one of the wanted numbers, over clients drawn from a population."""
+        score = self.score(decoder, wanted)
+        if score is None:
+            return float("inf")
+        return float(self._totals_at(decoder, score, wanted).max())
+
+    def worst_population(self, decoder: Decoder, wanted: Wanted) -> "WorstPopulation":
+        """Return the population that has the total of :meth:`total`; the channel can tell what is wanted."""
+        score = self.score(decoder, wanted)
+        if score is None:
+            raise ValueError("the channel cannot tell it")
+        totals = self._totals_at(decoder, score, wanted)
+        worst = self._reckoned(wanted)[int(totals.argmax())]
+        second, inputs = decoder.rows @ score**2, decoder.inputs
+        weights, found = inputs.weights(decoder.shares, self.target.abstaining), np.zeros(inputs.count)
+        for weight, block in zip(weights, inputs.blocks[: inputs.groups], strict=False):
+            runs = np.array([second[run] for run in inputs.runs(block)])
+            law = worst_law(inputs.levels, runs.max(axis=0), worst)
+            if self.values.other is None:
+                # Whatever the other values are: at each level the one that is worst.
+                beside = np.arange(len(runs))[:, None] == runs.argmax(axis=0)
+            else:
+                beside = worst_law(decoder.other_levels, runs @ law, self.values.other)[:, None]
+                law = worst_law(inputs.levels, beside[:, 0] @ runs, worst)
+            found[block] = (weight * beside * law).ravel()
         if inputs.abstain:
-            found = np.column_stack([found, second[-1] - mean[-1] ** 2])
-        return np.asarray(found @ inputs.weights(self.shares))
+            found[-1] = weights[-1]
+        return WorstPopulation(found, float(totals.max()), worst.mean)
+
+    def _reckoned(self, wanted: Wanted) -> tuple[Reckoning, ...]:
+        return tuple(r for r in self.reckonings if wanted.centre is None or r.mean == wanted.centre)
+
+    def _totals_at(self, decoder: Decoder, score: Vector, wanted: Wanted) -> Vector:
+        reckonings = self._reckoned(wanted)
+        squares = self._squares(reckonings, wanted.centre)
+        return np.asarray(self._second_moments(decoder, score, reckonings) - squares)
+
+    def _squares(self, reckonings: Sequence[Reckoning], centre: float | None) -> Vector:
+        """Return the square of the wanted number under each reckoning."""
+        # A gap of groups that have one mean is 0, and so is a mean less its centre.
+        own = centre is None and self.target.kind == "means"
+        return np.array([reckoning.mean**2 * own for reckoning in reckonings])
+
+    def _second_moments(self, decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning]) -> Vector:
+        """Return the most that the squared score can average to under each reckoning."""
+        found = largest_second_moments(decoder, score, reckonings, self.target.abstaining)
+        if self.values.other is None:
+            return found
+        for place, reckoning in enumerate(reckonings):
+            bounds = decoder.bounds_beside(score, reckoning, self.values.other)
+            better = largest_averages(decoder.inputs.levels, bounds, [reckoning])[0] @ decoder.shares
+            found[place] = min(found[place], float(better))
+        return found
+
+    def identifies(self, decoder: Decoder) -> bool:
+        """Tell whether a decoder has scores for all that is needed."""
+        return all(decoder.score(f) is not None for f in self.target.needed(decoder.inputs))
+
+    def score(self, decoder: Decoder, wanted: Wanted) -> Vector | None:
+        """Return the score of a wanted functional, centred where the design's scores are; None if there is none."""
+        return self._scores(decoder, [wanted])[0]
+
+    def _scores(self, decoder: Decoder, wanted: Sequence[Wanted]) -> list[Vector | None]:
+        if self.centred and self.target.two_sided:
+            return [decoder.aims[0].score if decoder.aims else None for _ in wanted]
+        gaps = self.target.kind == "gap"
+        return decoder.scores([self._less(decoder, each.functional) if gaps else each.functional for each in wanted])
 
 
-def worst_variances(decoder: Decoder, score: Vector, *, centre: float | None = None) -> Vector:
-    r"""Return the largest variance of the score in each block of inputs, over every value between the levels.
+@lru_cache(maxsize=64)
+def _decoder(scores: Scores, channel: Channel) -> Decoder:
+    target = scores.target
+    decoder = Decoder.even(channel, target.share_vector, scores.axis)
+    if scores.centred and target.groups > 2:
+        gaps = [(w.functional, w.weight) for w in scores.wanted(decoder.inputs)] if target.kind == "gap" else []
+        return decoder.about(gaps, scores.values.expected)
+    if scores.centred:
+        return _centred(target, scores.values, decoder)
+    if not target.relies_on_shares:
+        return decoder
+    if target.balanced and target.groups > FEW:
+        return decoder.common([target.mean_functional(decoder.inputs, g, 0.0) for g in range(target.groups)])
+    wanted = scores.wanted(decoder.inputs)
+    functionals = [each.functional for each in wanted]
+    if target.kind == "means":
+        return decoder.aimed(functionals)
+    # Gaps depend on each other, so they share one prior; a mean may have its own.
+    return decoder.least_favourable(_balanced(decoder, wanted) if target.balanced else functionals)
 
-    Stochastic rounding makes the second moment linear between levels and the mean is linear too, so the variance
-    is a concave parabola there; its top is
 
-    .. math:: t^* = \frac{1}{\delta}\Big(\frac{b - a}{2\delta} - f_0\Big), \qquad \delta = f_1 - f_0,
+# A plan asks for them of the same table again and again.
+@lru_cache(maxsize=256)
+def _by_its_decoder(
+    scores: Scores, channel: Channel, variances: Callable[[Scores, Decoder, Sequence[Wanted]], list[float]]
+) -> tuple[float, ...]:
+    decoder = scores.decoder(channel)
+    wanted = scores.wanted(decoder.inputs)
+    return tuple(variances(scores, decoder, wanted) if scores.identifies(decoder) else [float("inf")] * len(wanted))
 
-    for second moments a, b and means f0, f1 at the two levels.  With a centre, only values that average to it
-    count: the result is then the concave envelope of the variance there.
-    """
+
+def _balanced(decoder: Decoder, wanted: Sequence[Wanted]) -> list[Vector]:
+    """Return functionals in units of the least deviation that each has by this table, weighed as the design does."""
+    found = []
+    for functional, _, weight in wanted:
+        alone = decoder.least_favourable([functional])
+        score = alone.score(functional)
+        least = 1.0 if score is None else alone.variance(score)
+        found.append(functional * float(np.sqrt(weight / max(least, 1e-300))))
+    return found
+
+
+def _centred(target: Target, values: AssumedValues, decoder: Decoder) -> Decoder:
     inputs = decoder.inputs
-    # Of every group, of every run of the question's own levels; then of those who abstain.
-    mean, second = decoder.rows @ score, decoder.rows @ score**2
-    shape = inputs.groups, inputs.others, len(inputs.levels)
-    means, seconds = (of[: len(of) - inputs.abstain].reshape(shape) for of in (mean, second))
-    if centre is None:
-        found = _tops(means.reshape(-1, shape[2]), seconds.reshape(-1, shape[2])).reshape(shape[:2]).max(axis=1)
-    else:
-        each = zip(means[:, 0], seconds.max(axis=1), strict=True)
-        found = np.array([_envelope(inputs.levels, *of, centre) for of in each])
-    return np.append(found, second[-1] - mean[-1] ** 2) if inputs.abstain else found
+    if target.shares_known:
+        constant = inputs.share_of(0) / target.shares[0] - inputs.share_of(1) / target.shares[1]
+        return decoder.centred(target.gap_functional(inputs, (0, 1)), constant, values.aim, values.other)
+    first, second = (target.mean_functional(inputs, g, values.aim.mean) for g in (0, 1))
+    return decoder.centred(first - second, None, values.aim)
 
 
-def least_variances(decoder: Decoder, score: Vector) -> Vector:
-    """Return the smallest variance of the score in each block: a concave function is least at a level."""
-    variance = decoder.rows @ score**2 - (decoder.rows @ score) ** 2
-    return np.array([variance[block].min() for block in decoder.inputs.blocks])
+def largest_second_moments(
+    decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
+) -> Vector:
+    """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
+    return np.asarray(largest_second_moments_of(decoder, [score], reckonings, abstaining)[0])
 
 
-def _tops(mean: Matrix, second: Matrix) -> Vector:
-    """Return the largest variance in each row of means and second moments at levels."""
-    rise, step = np.diff(second, axis=1), np.diff(mean, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = (rise / (2 * step) - mean[:, :-1]) / step
-    t = np.clip(np.where(step == 0, rise > 0, np.nan_to_num(t)), 0, 1)
-    inside = second[:, :-1] + t * rise - (mean[:, :-1] + t * step) ** 2
-    return np.asarray(np.maximum(inside.max(axis=1), (second - mean**2).max(axis=1)))
+def largest_second_moments_of(
+    decoder: Decoder, scores: Sequence[Vector], reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
+) -> Matrix:
+    """Return the same for several scores, a row for each."""
+    second, inputs = decoder.rows @ np.array(scores).T ** 2, decoder.inputs
+    weights = inputs.weights(decoder.shares, abstaining)
+    shape = inputs.groups, inputs.others, len(inputs.levels), len(scores)
+    # Whatever the other values are: at each level the one that is worst.
+    of_groups = second[: len(second) - inputs.abstain].reshape(shape).max(axis=1).transpose(2, 0, 1)
+    averages = largest_averages(inputs.levels, of_groups.reshape(-1, shape[2]), reckonings)
+    found = averages.reshape(len(reckonings), len(scores), -1) @ weights[: inputs.groups]
+    return np.asarray((found + weights[-1] * second[-1] if inputs.abstain else found).T)
 
 
-def _envelope(levels: Vector, mean: Vector, second: Vector, centre: float) -> float:
-    """Return the largest average variance over values whose average is the centre."""
-    values = np.unique(np.append(np.linspace(levels[:-1], levels[1:], 9), [levels[-1], centre]))
-    variance = np.interp(values, levels, second) - np.interp(values, levels, mean) ** 2
-    left, right = values <= centre, values >= centre
-    low, high = values[left][:, None], values[right][None, :]
-    with np.errstate(invalid="ignore"):
-        part = np.where(high > low, (centre - low) / (high - low), 0.0)
-    return float(((1 - part) * variance[left][:, None] + part * variance[right][None, :]).max())
+class WorstPopulation(NamedTuple):
+    """A population that varies most: how likely each input is, K times the variance, and what every mean is."""
+
+    inputs: Vector
+    total: float
+    mean: float
+
+
+def assumption(scores: Scores, metric: Metric) -> str:
+    """Return what the total variance assumes, for the sentence beside it.
+
+    >>> even = Target((0.5, 0.5))
+    >>> assumption(Scores(even, AssumedValues(expect=0.8)), Metric("recall", "0", "1"))
+    'every group averages 0.9, with a standard deviation of at most 0.15'
+    >>> assumption(Scores(even, AssumedValues(spread=None)), Metric("recall", "0", "1"))
+    'the worst level from 0.1 to 0.9, the same in every group, with any values'
+    """
+    means = [metric.to_metric(reckoning.mean) for reckoning in scores.reckonings]
+    spread = scores.reckonings[0].spread
+    values = "any values" if spread is None else f"a standard deviation of at most {spread * metric.scale:.4g}"
+    if scores.target.abstain:
+        values += f", and {100 * scores.target.abstaining:.4g} % who abstain"
+    if scores.values.expect is not None:
+        return f"every group averages {means[0]:.4g}, with {values}"
+    if scores.target.relies_on_shares:
+        return f"the worst level from {means[0]:.4g} to {means[-1]:.4g}, the same in every group, with {values}"
+    named = ", ".join(f"{mean:.4g}" for mean in means[:-1])
+    return f"the worst of the levels {named} and {means[-1]:.4g}, the same in every group, with {values}"

@@ -9,6 +9,7 @@ import pytest
 
 from fairgauge.client import Ledger
 from fairgauge.client.refusals import TEXT
+from fairgauge.client.site_settings import SiteSettings
 from fairgauge.study import Attribute
 from tests.e2e.flower.engines import Federation, federation
 from tests.samples import sample_question, sample_study
@@ -66,6 +67,7 @@ def site(folder: Path, mode: str) -> Path:
     may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
     settings = {"records": "patients.csv", "columns": {"person": "who"}, **may}
     (folder / "site.json").write_text(json.dumps(settings))
+    SiteSettings.load(folder / "site.json").prepare()
     return folder / "site.json"
 
 

@@ -1,4 +1,4 @@
-"""The door for readers of the paper: the box in README, and the table in which each line is a command that runs."""
+"""The door for readers of the paper: its two commands, and the table in which each line is a command that runs."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ SECTION = PAGE.split("## Where everything is")[1].split("\n## ")[0]
 LINES = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in SECTION.splitlines() if line[:2] == "| "]
 HEAD, *ROWS = LINES
 COMMANDS = list(dict.fromkeys(command for row in ROWS for command in re.findall(r"`(fairgauge .*?)`", row[2])))
-BOX = README.split("**You read the paper?**")[1].split("**Your own numbers?**")[0]
+BOX = PAGE.split("## Where everything is")[0]
 ARCHIVE = "Datasets_Healthy_Older_People.zip"
 
 
@@ -84,7 +84,8 @@ def test_pages_and_files_of_a_line_are_there(row: list[str]):
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_box_in_readme_names_the_paper_and_has_two_commands(monkeypatch: pytest.MonkeyPatch):
+def test_the_page_begins_with_the_paper_and_two_commands(monkeypatch: pytest.MonkeyPatch):
+    assert "[redone](docs/paper.md)" in README
     for name in ("You Can't Fix What You Can't Measure", "Marc Juarez", "Aleksandra Korolova", "M_R", "M_L"):
         assert name in BOX
     commands = re.findall(r"^fairgauge .*$", BOX, re.MULTILINE)

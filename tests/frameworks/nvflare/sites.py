@@ -11,6 +11,7 @@ from nvflare.app_common.workflows.broadcast_and_process import BroadcastAndProce
 from nvflare.job_config.api import FedJob
 from nvflare.job_config.defs import FilterType
 
+from fairgauge.client.site_settings import SiteSettings
 from fairgauge.study import Attribute
 from tests.frameworks.nvflare.leaking import GROUP, PRIVATE, LeakingExecutor, LeakingFilter, LeakingHandler
 from tests.frameworks.nvflare.recording import Listening, Recording
@@ -53,6 +54,7 @@ def settle_hospital(folder: Path) -> Path:
     (folder / "patients.csv").write_text("\n".join(["who,sex,truth,prediction", *rows]) + "\n")
     may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
     (folder / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}, **may}))
+    SiteSettings.load(folder / "site.json").prepare()
     return folder / "site.json"
 
 

@@ -1,6 +1,6 @@
 """Everything of a study for sites that belongs together, and every way in which it may not.
 
-Covers: fairgauge.bundles.differing
+Covers: fairgauge.bundles.verification
 """
 
 import json
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from fairgauge.bundles import Signatures, Verification, gather, verify
-from fairgauge.bundles.differing import difference
+from fairgauge.bundles.seal_check import digest_of
+from fairgauge.bundles.verification import difference
 from fairgauge.client import Answer
-from fairgauge.collector.seal import PURPOSE, Seal, digest_of, read_sealed, sealed_document
-from fairgauge.collector.signing import Signer
-from fairgauge.collector.stores.payloads import to_text
+from fairgauge.collector.seal import PURPOSE, Seal, read_sealed, sealed_document
+from fairgauge.collector.signatures import Signer
+from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.estimation import estimate
 from fairgauge.reports.document import render_report
 from fairgauge.reports.particulars import Particulars
@@ -30,7 +31,7 @@ ANSWERS = [Answer(STUDY.digest, f"{n:032x}", (300 + n, 100, -2, 120, 90 - n, 290
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """A study's files as a collector makes them."""
     signer = Signer.in_folder(tmp_path_factory.mktemp("secrets"))
-    found = digest_of(STUDY, [(bytes.fromhex(one.id), to_text(one.payload)) for one in ANSWERS])
+    found = digest_of(STUDY, [(bytes.fromhex(one.id), payload_text(one.payload)) for one in ANSWERS])
     seal = Seal.of(STUDY, found, "2026-11-15T23:00:00Z")
     document = sealed_document(seal, STUDY, key=signer.public, signature=signer.sign(PURPOSE, seal.to_bytes()))
     said = Particulars("2026-11-16", seal=read_sealed(document).note)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
-from fairgauge.collector.pages.embedding import bundle, integrity
+from fairgauge.collector.pages.take_part import bundle, integrity
 from fairgauge.errors import InvalidInput
 
 STUDY = f"https://collector.example/studies/{'a' * 64}"

@@ -1,6 +1,6 @@
 """Counts that honest answers do not give say nothing of the model: no verdict and no number, in no place.
 
-Covers: fairgauge.reports.words, fairgauge.estimation.reading, fairgauge.collector.pages.results.
+Covers: fairgauge.reports.words, fairgauge.estimation.inference, fairgauge.collector.pages.live_results.
 """
 
 import csv
@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.pages.live import event_of
-from fairgauge.collector.pages.results import Results
+from fairgauge.collector.pages.live_results import Results, event_of
 from fairgauge.collector.seal import Seal, sealed_document
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
-from fairgauge.estimation.fit import IMPOSSIBLE
+from fairgauge.estimation.honesty import IMPOSSIBLE
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.languages import Voice

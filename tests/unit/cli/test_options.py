@@ -22,7 +22,7 @@ from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure
 from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.planning.few_people import FewPeople
 from fairgauge.simulation import Cell
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 from tests.samples import SEX, site_study
 from tests.unit.cli.conftest import Done, Run
 
@@ -139,10 +139,12 @@ def write_files(folder: Path) -> None:
     (folder / "own.toml").write_text('[table]\nmissing = "leave out"\n', encoding="utf-8")
 
 
-def heeding(goal: Goal, epsilon: Decimal) -> Channel:
+def heeding(scores: Scores, epsilon: Decimal) -> Channel:
     """Randomized response which heeds, as slower designs do, how much comparisons matter and values spread."""
-    matters = max((contrast.weight for contrast in goal.contrasts), default=1.0) + (goal.spread or 1.0)
-    return randomized_response(goal, epsilon * (1 - Decimal(matters) / 100))
+    matters = max((contrast.weight for contrast in scores.target.contrasts), default=1.0) + (
+        scores.values.spread or 1.0
+    )
+    return randomized_response(scores, epsilon * (1 - Decimal(matters) / 100))
 
 
 def options_of(command: str) -> dict[str, str]:

@@ -286,7 +286,7 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
 
 
 def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run):
-    """A goal that is missed: every command line that is proposed runs, and gives the error that stands above it."""
+    """A scores that is missed: every command line that is proposed runs, and gives the error that stands above it."""
     done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, "--interval", "normal", "--metric", "hits:0:100")
     proposed = done.out.partition("What else could be done for ±2 with 8,000 people")[2].splitlines()[1:]
     assert len(proposed) == 10

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector import export
+from fairgauge.collector import result_endpoints
 from fairgauge.collector.load_limits import Lane
+from fairgauge.collector.queries import FORMATS as EXPORTS
 from fairgauge.study import Release
 from fairgauge.tallies import Tally
 from tests.answers import FORMATS, STUDY, Answers
@@ -49,7 +50,7 @@ def test_a_refusal_leaves_no_tally(fairgauge: Run, elsewhere: Path):
     assert not (elsewhere / "tally.json").exists()
 
 
-@pytest.mark.parametrize("kind", export.FORMATS)
+@pytest.mark.parametrize("kind", EXPORTS)
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path, kind: str, engine: str):
     rows = list(zip(ANSWERS.ids, map(str, ANSWERS.symbols), strict=True))
@@ -59,7 +60,7 @@ def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path
         yield rows[300:]
 
     async def exported() -> bytes:
-        return b"".join([part async for part in getattr(export, kind)(STUDY.digest, pages(), Lane())])
+        return b"".join([part async for part in getattr(result_endpoints, kind)(STUDY.digest, pages(), Lane())])
 
     (elsewhere / f"export.{kind}").write_bytes(asyncio.run(exported()))
     done = fairgauge("tally", "study.json", f"export.{kind}", "--engine", engine, "-o", "tally.json")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
-from fairgauge.collector.signing import Signer
+from fairgauge.collector.signatures import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
 from fairgauge.study import Study
 from tests.samples import full_study, sample_study, site_study

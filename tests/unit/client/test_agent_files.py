@@ -1,5 +1,6 @@
 """An agent's files are looked at before they are used: whoever may only ask must not be able to read or change them."""
 
+import json
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -134,12 +135,23 @@ def test_how_long_a_profile_is_cannot_be_seen_by_those_who_may_ask() -> None:
             assert held.check_profile() == []
 
 
+MAY = {"attributes": {}, "confusion": True}
+
+
 def test_how_long_a_sites_records_are_cannot_be_seen_either() -> None:
     with TemporaryDirectory(dir="/tmp") as name:
         here = Path(name)
         (here / "patients.csv").touch(mode=0o600)
-        (here / "site.json").write_text('{"records": "patients.csv", "studies": []}')
+        (here / "site.json").write_text(json.dumps({"records": "patients.csv", **MAY}))
         AgentSite(here / "site.json", 0o666).settings()
         here.chmod(0o711)
         with pytest.raises(InvalidInput, match="others can see how long"):
             AgentSite(here / "site.json", 0o666).settings()
+        (here / "kept").mkdir(mode=0o700)
+        for source in ("kept/patients.csv", "patients.csv"):  # neither the table nor what was prepared from it
+            own = {"records": source, "prepared": "kept/p" if source == "patients.csv" else "p", **MAY}
+            (here / "site.json").write_text(json.dumps(own))
+            with pytest.raises(InvalidInput, match="others can see how long"):
+                AgentSite(here / "site.json", 0o666).settings()
+        (here / "site.json").write_text(json.dumps({"records": "kept/patients.csv", "prepared": "kept/p", **MAY}))
+        AgentSite(here / "site.json", 0o666).settings()

@@ -14,6 +14,7 @@ from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.refusals import Refusal
+from fairgauge.client.site_settings import SiteSettings
 from tests.samples import sample_study
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving
@@ -28,6 +29,7 @@ def settled(here: Path, records: str = f"who,sex,truth,prediction\n{MARK},male,1
     may = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
     (here / "site.json").write_text(json.dumps({"records": "patients.csv", "columns": {"person": "who"}, **may}))
     (here / "agent.json").write_text(json.dumps({"site": "site.json", **more}))
+    SiteSettings.load(here / "site.json").prepare()
     return here / "agent.json"
 
 
@@ -50,7 +52,9 @@ def test_what_a_sites_agent_refuses(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert ask(settled(tmp_path), verb=b"check") == "ok ready"
     assert ask(settled(tmp_path), sample_study()) == "no unable", "it holds no person"
     assert ask(settled(tmp_path, studies=["0" * 64])) == "no asked"
-    assert ask(settled(tmp_path, "who,sex,truth,prediction\n")) == "no device"
+    settled(tmp_path)
+    (tmp_path / "ledger.records").unlink()
+    assert ask(tmp_path / "agent.json") == "no device", "it is not set up"
     assert MARK not in caplog.text
     (tmp_path / "agent.json").write_text("{}")
     assert ask(tmp_path / "agent.json") == "no unable", "without a site's file it is a person's"
@@ -67,7 +71,7 @@ def test_no_record_keeps_a_site_from_answering(record: str, tmp_path: Path, capl
     assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
 
-@pytest.mark.parametrize(("name", "mode"), [("patients.csv", 0o644), ("site.json", 0o646)])
+@pytest.mark.parametrize(("name", "mode"), [("patients.csv", 0o644), ("site.json", 0o646), ("ledger.records", 0o644)])
 def test_files_that_an_asker_could_read_or_write_are_refused(name: str, mode: int, tmp_path: Path) -> None:
     settings = settled(tmp_path)
     os.chmod(tmp_path / name, mode)  # noqa: PTH101 - as a shell does

@@ -50,7 +50,7 @@ class TestReading:
     def test_from_arguments(self) -> None:
         assert self.read(group=["female"], value=["recall=0.83", "f=1=2"]) == (
             None,
-            {"group": {"sex": "female"}, "values": {"recall": "0.83", "f=1": "2"}},
+            {"group": "female", "values": {"recall": "0.83", "f=1": "2"}},
         )
 
     def test_named_groups(self) -> None:
@@ -61,8 +61,9 @@ class TestReading:
     def test_a_mark_names_an_attribute_only_if_the_study_has_it(self, group: str) -> None:
         """How a text is split depends on the study, and not on the person."""
         for typed in (group, f"sex={group}"):
-            assert self.read(group=[typed])[1]["group"] == {"sex": group}
-            assert self.read(f"{typed}\n", group=["-"])[1]["group"] == {"sex": group}
+            read = group if typed == group else {"sex": group}
+            assert self.read(group=[typed])[1]["group"] == read
+            assert self.read(f"{typed}\n", group=["-"])[1]["group"] == read
             assert self.read(group=[typed], study=two_questions())[1]["group"] == (
                 {"age": "65"} if typed == "age=65" else {"sex": group} if typed != group else {}
             )
@@ -75,19 +76,19 @@ class TestReading:
         assert self.read(group=["sex=female", "creed=one"])[1]["group"] == {"sex": "female"}
 
     def test_what_the_device_lacks(self) -> None:
-        assert self.read() == (None, {"group": {}, "values": {}})
-        assert self.read(group=[""], value=["recall="])[1] == {"group": {"sex": None}, "values": {"recall": None}}
+        assert self.read() == (None, {"group": None, "values": {}})
+        assert self.read(group=[""], value=["recall="])[1] == {"group": None, "values": {"recall": None}}
         assert self.read(group=["sex="])[1]["group"] == {"sex": None}
 
     def test_a_group_from_standard_input(self) -> None:
         assert self.read("\n female \n", group=["-"], value=["recall=1"])[1] == {
-            "group": {"sex": "female"},
+            "group": "female",
             "values": {"recall": "1"},
         }
 
     def test_values_from_standard_input(self) -> None:
         assert self.read("recall=1\nf1=0\n", group=["female"], value=["-"])[1] == {
-            "group": {"sex": "female"},
+            "group": "female",
             "values": {"recall": "1", "f1": "0"},
         }
 
@@ -102,7 +103,7 @@ class TestReading:
 
     def test_a_ticket_from_standard_input_comes_first(self) -> None:
         ticket, profile = self.read(f"{TICKET}\nfemale\n", ticket="-", group=["-"])
-        assert (ticket, profile["group"]) == (TICKET, {"sex": "female"})
+        assert (ticket, profile["group"]) == (TICKET, "female")
         assert self.read("", ticket="-")[0] == "", "which is no ticket, and is refused"
 
     def test_standard_input_is_left_alone_unless_asked_for(self) -> None:
@@ -133,13 +134,13 @@ class TestReading:
         assert str(caught.value).startswith(said)
         assert "secret" not in repr(caught.value)
         _, profile = self.read(**request_)
-        assert profile["group"] in ({}, {"sex": None}, {"sex": "secret"}), "from a program it is no refusal"
+        assert profile["group"] in (None, {}, {"sex": None}, {"sex": "secret"}), "from a program it is no refusal"
         assert profile["values"] in ({}, {"": None})
 
     def test_bytes_that_are_no_text(self) -> None:
         stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret\nrecall=0.5\n"), encoding="utf-8")
         _, profile = read_private(Request("study.json", ["-"], ["-"]), sample_study(), stdin)
-        assert profile == {"group": {"sex": "\ufffdsecret"}, "values": {"recall": "0.5"}}
+        assert profile == {"group": "\ufffdsecret", "values": {"recall": "0.5"}}
 
 
 class TestRunning:

@@ -9,7 +9,7 @@ import pytest
 from fairgauge.client import Ledger, answer
 from fairgauge.client.entries import entry_text
 from fairgauge.client.policy import misfits
-from fairgauge.client.records import records_of
+from fairgauge.client.records import Records
 from fairgauge.client.site import count_records
 from tests.samples import sample_study
 from tests.sites import confusion_study, site_of
@@ -100,7 +100,7 @@ def test_no_entry_of_a_record_keeps_a_site_from_answering(name: str) -> None:
     for column in ("sex", "truth", "prediction"):
         table: dict[str, list[Any]] = {"sex": ["male"] * 2, "truth": [1, 1], "prediction": [1, 1]}
         table[column][0] = STRANGE[name]
-        assert sum(count_records(site, records_of(site, table))) == 1
+        assert sum(count_records(site, Records.of(site, table))) == 1
 
 
 def test_entries_as_text() -> None:

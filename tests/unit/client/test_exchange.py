@@ -13,9 +13,9 @@ import pytest
 from fairgauge.client import Ledger
 from fairgauge.client.exchange import fetch_token
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes import challenge_of, check_token, read_key, write_key
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.study import Issuer
+from fairgauge.unlinkable.pass_token import challenge_of, check_token, read_key, write_key
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 
@@ -24,6 +24,7 @@ SECRET = PrivateKey(int(RFC9578["p"], 16), int(RFC9578["q"], 16), 65537)
 KEY = write_key(SECRET.public)
 STUDY = replace(sample_study(), admission="blind", issuer=Issuer("issuer.example", KEY))
 TICKET = "0123456789abcdef" * 2
+NOBODY = "https://issuer.example"
 
 
 @pytest.fixture
@@ -92,13 +93,22 @@ def test_an_issuer_with_another_key_is_refused(issuer: Recorder, ledger: Ledger)
     assert ledger.token(STUDY.digest) is None
 
 
+@pytest.mark.parametrize("named", [["a" * 64], [STUDY.digest, "a" * 64], "all", {}], ids=str)
+def test_an_issuer_that_does_not_name_this_study_alone_gets_no_ticket(issuer: Recorder, ledger: Ledger, named: object):
+    """One that names several may name everyone's own: its key is for one study."""
+    issuer.reply = lambda _heard: Reply(body=json.dumps({"studies": named}).encode())
+    with pytest.raises(NotSigned, match="does not sign for the study"):
+        fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
+    assert exchanged(issuer) == []
+
+
 def test_what_is_not_there_is_said(ledger: Ledger):
     with pytest.raises(CannotAnswer, match="with a ticket only"):
-        fetch_token(ledger, STUDY, None)
+        fetch_token(ledger, STUDY, None, issuer=NOBODY)
     with pytest.raises(InvalidInput, match="ticket=not shown"):
-        fetch_token(ledger, STUDY, "x" * 32)
+        fetch_token(ledger, STUDY, "x" * 32, issuer=NOBODY)
     with pytest.raises(InvalidInput, match="takes no blind tickets"):
-        fetch_token(ledger, sample_study(), TICKET)
+        fetch_token(ledger, sample_study(), TICKET, issuer=NOBODY)
     wrong = replace(STUDY, issuer=Issuer("issuer.example", "AAAA"))
     with pytest.raises(InvalidInput, match=r"issuer\.key=AAAA: must be the public key"):
-        fetch_token(ledger, wrong, TICKET)
+        fetch_token(ledger, wrong, TICKET, issuer=NOBODY)

@@ -170,7 +170,21 @@ def test_what_pays_depends_on_the_study_alone(ledger: Ledger, group: Any) -> Non
     assert ledger.spent().keys() == {"sex", "age"}
     with pytest.raises(CannotAnswer, match="sex has cost"):
         ledger.answer(numbered(1), profile, limit=add_up([COST, COST]))
-    ledger.answer(asked_about("creed"), profile, limit=COST)
+    if isinstance(group, dict):
+        ledger.answer(asked_about("creed"), profile, limit=COST)
+
+
+@pytest.mark.parametrize("group", [None, "female", "platypus", 7], ids=repr)
+def test_a_new_name_is_no_new_budget_for_a_group_without_one(ledger: Ledger, group: Any) -> None:
+    """The attack: one study after the other, each with a name that it makes up for the person's one group."""
+    profile, limit = {"group": group, "values": {"recall": 0.5}}, add_up([COST] * 3)
+    for name in ("sex", "zzz", "yyy"):
+        ledger.answer(asked_about(name), profile, limit=limit)
+    for name in ("sex", "xxx"):
+        with pytest.raises(CannotAnswer, match=r"limit is .* for a group without its attribute's name"):
+            ledger.answer(replace(asked_about(name), title="Another"), profile, limit=limit)
+    named = {"group": {"creed": "old"}, "values": {"recall": 0.5}}
+    assert ledger.answer(asked_about("creed"), named, limit=limit).study == asked_about("creed").digest
 
 
 class TestDelivery:

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairgauge.client.records import Columns, records_of
+from fairgauge.client.records import Columns, Records
 from fairgauge.client.site import count_records
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
@@ -20,8 +20,8 @@ TABLE = {"who": ["a", "a", "b"], "sex": ["female", "male", ""], "truth": [1, 0, 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=lambda kind: kind.__name__)
 def test_frames(frame: Any) -> None:
-    assert count_records(SITE, records_of(SITE, frame(TABLE))) == [0, 0, 0, 1, 0, 1, 0, 0]
-    assert sum(count_records(SITE, records_of(SITE, frame(TABLE), Columns(person="who")))) == 1
+    assert count_records(SITE, Records.of(SITE, frame(TABLE))) == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert sum(count_records(SITE, Records.of(SITE, frame(TABLE), Columns(person="who")))) == 1
 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame], ids=lambda kind: kind.__name__)
@@ -29,9 +29,9 @@ def test_nobody_without_a_name_counts_where_people_are_told_apart(frame: Any) ->
     """Or one person whose name is missing could be in every record."""
     for missing in (None, float("nan"), "", " "):
         table = {"who": [missing] * 3, "sex": ["male"] * 3, "truth": [1] * 3, "prediction": [1] * 3}
-        assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 0
+        assert sum(count_records(SITE, Records.of(SITE, frame(table), Columns(person="who")))) == 0
     table = {"who": ["7", " 7"], "sex": ["male"] * 2, "truth": [1] * 2, "prediction": [1] * 2}
-    assert sum(count_records(SITE, records_of(SITE, frame(table), Columns(person="who")))) == 1
+    assert sum(count_records(SITE, Records.of(SITE, frame(table), Columns(person="who")))) == 1
 
 
 CODES = {"sex": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "prediction": [1, 0, 1, 0]}
@@ -49,10 +49,10 @@ def test_one_persons_group_does_not_change_how_those_of_others_are_read(
     def counted(table: dict[str, Any]) -> list[int]:
         frame = pd.DataFrame(table)
         if way == "frame":
-            return count_records(site, records_of(site, frame))
+            return count_records(site, Records.of(site, frame))
         path = tmp_path / way
         frame.to_csv(path, index=False) if way == "p.csv" else frame.to_parquet(path)
-        return count_records(site, records_of(site, path))
+        return count_records(site, Records.of(site, path))
 
     assert counted(CODES) == [1, 0, 0, 1, 1, 0, 0, 1]
     assert counted({**CODES, "sex": [odd, 1, 2, 2]}) == [1, 0, 0, 0, 1, 0, 0, 1]
@@ -62,7 +62,7 @@ def test_what_a_lazy_frame_complains_of_is_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("sex,truth,prediction\nmale,1,Jane Doe\n")
     lazy = pl.scan_csv(tmp_path / "p.csv", schema_overrides={"prediction": pl.Int64})
     with pytest.raises(InvalidInput) as caught:
-        list(records_of(SITE, lazy))
+        Records.of(SITE, lazy)
     assert "Jane" not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
 
 
@@ -72,19 +72,19 @@ def test_files(tmp_path: Path, ending: str) -> None:
     renamed = pl.DataFrame(TABLE).rename({"sex": "s", "truth": "t", "prediction": "p"})
     renamed.write_csv(path) if ending == "csv" else renamed.write_parquet(path)
     columns = Columns({"sex": "s"}, "t", "p")
-    assert count_records(SITE, records_of(SITE, path, columns)) == [0, 0, 0, 1, 0, 1, 0, 0]
+    assert count_records(SITE, Records.of(SITE, path, columns)) == [0, 0, 0, 1, 0, 1, 0, 0]
 
 
 def test_a_metric_has_its_own_column() -> None:
-    found = records_of(LEVELS, {"sex": ["male"], "score": ["10"]})
+    found = Records.of(LEVELS, {"sex": ["male"], "score": ["10"]})
     assert count_records(LEVELS, found) == [0, 0, 0, 0, 0, 1]
-    found = records_of(LEVELS, {"sex": ["male"], "points": [0]}, Columns(value="points"))
+    found = Records.of(LEVELS, {"sex": ["male"], "points": [0]}, Columns(value="points"))
     assert count_records(LEVELS, found) == [0, 0, 0, 1, 0, 0]
 
 
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(InvalidInput, match="column=truth: must be there; the records have sex"):
-        list(records_of(SITE, pl.DataFrame({"sex": ["female"]})))
+        Records.of(SITE, pl.DataFrame({"sex": ["female"]}))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_column_that_is_not_there() -> None:
 def test_what_cannot_be_read_is_not_repeated(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
-        list(records_of(SITE, tmp_path / name))
+        Records.of(SITE, tmp_path / name)
     error: BaseException | None = caught.value
     while error is not None:
         assert "Jane" not in str(error)
@@ -103,8 +103,8 @@ def test_what_cannot_be_read_is_not_repeated(tmp_path: Path, name: str, content:
 
 def test_another_ending(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"must end in \.csv or \.parquet"):
-        records_of(SITE, tmp_path / "patients.xlsx")
+        Records.of(SITE, tmp_path / "patients.xlsx")
 
 
 def test_a_group_column_for_something_else_is_not_read() -> None:
-    assert list(records_of(SITE, TABLE, Columns({"age": "a"}))) == list(records_of(SITE, TABLE))
+    assert Records.of(SITE, TABLE, Columns({"age": "a"})).numbers == Records.of(SITE, TABLE).numbers

@@ -13,7 +13,7 @@ from fairgauge.study import Attribute, Metric, NoisyCounts, Study
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study
 from tests.unit.client.test_command import Terminal
-from tests.unit.client.test_site_asked import settled
+from tests.unit.client.test_site_asked import prepared
 
 SEX = Attribute("sex", ["female", "male"])
 LEVELS = (-(2**30), 0, 2**30)
@@ -81,7 +81,7 @@ class TestTheSitesOwnFile:
 
     def run(self, folder: Path, study: Study, *more: str, **settings: Any) -> int:
         study.save(folder / "study.json")
-        path = settled(folder, **settings)
+        path = prepared(folder, **settings)
         given = ["--site", str(path), "--output", str(folder / "answer.json"), *more]
         return main([str(folder / "study.json"), *given])
 
@@ -94,8 +94,14 @@ class TestTheSitesOwnFile:
     def test_a_study_that_asks_otherwise_is_refused_before_records_are_opened(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        for records in ("", "who,gender,sick,alarm\n1,male,1,0\n"):
-            assert self.run(tmp_path, levels_study(), records=records, metrics={"score": [0, 5]}) == 1
+        columns = {"groups": {"sex": "gender"}, "truth": "sick", "prediction": "alarm"}
+        for records in ("patients.csv", "nowhere.csv"):
+            may = {"columns": columns, "metrics": {"sick": [0, 5]}}
+            path = prepared(tmp_path, **may)
+            path.write_text(path.read_text().replace("patients.csv", records))
+            levels_study().save(tmp_path / "study.json")
+            given = ["--site", str(path), "--output", str(tmp_path / "answer.json")]
+            assert main([str(tmp_path / "study.json"), *given]) == 1
             said = capsys.readouterr().err
             assert said == f"fairgauge: {refusal_text('asked')}\n"
         assert not (tmp_path / "ledger.sqlite3").exists()

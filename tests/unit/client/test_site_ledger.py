@@ -11,7 +11,7 @@ from fairgauge.client.limits import Limits
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from tests.samples import sample_study
-from tests.sites import confusion_study
+from tests.sites import NOBODY, confusion_study
 
 STUDY = confusion_study()
 
@@ -22,13 +22,13 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def test_noise_is_drawn_once(ledger: Ledger) -> None:
-    first = ledger.answer(STUDY, [])
-    assert Ledger(ledger.path).answer(STUDY, [(None, ("male",), (1, 1))] * 99) == first
+    first = ledger.answer(STUDY, NOBODY)
+    assert Ledger(ledger.path).answer(STUDY, {"sex": ["male"] * 99, "truth": [1] * 99, "prediction": [1] * 99}) == first
 
 
 def test_what_became_of_it(ledger: Ledger) -> None:
     assert ledger.state(STUDY.digest) is None
-    answer = ledger.answer(STUDY, [])
+    answer = ledger.answer(STUDY, NOBODY)
     assert ledger.state(STUDY.digest) == "pending"
     ledger.mark_sent(answer)
     ledger.mark_refused(answer)
@@ -38,10 +38,10 @@ def test_what_became_of_it(ledger: Ledger) -> None:
 def test_studies_about_the_same_attribute_add_up(ledger: Ledger) -> None:
     limit = Limits(Decimal(2))
     for title in ("one", "two"):
-        ledger.answer(Study(title, STUDY.questions), [], limit=limit)
+        ledger.answer(Study(title, STUDY.questions), NOBODY, limit=limit)
     assert ledger.spent() == {"sex": Decimal(2)}
     with pytest.raises(CannotAnswer, match="sex has cost epsilon 2 on this device; an answer would make it 3"):
-        ledger.answer(STUDY, [], limit=limit)
+        ledger.answer(STUDY, NOBODY, limit=limit)
     assert ledger.state(STUDY.digest) is None
 
 
@@ -52,13 +52,13 @@ def test_a_study_for_devices(ledger: Ledger) -> None:
 
 def test_an_answer_of_another_ledger(ledger: Ledger, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not in this ledger"):
-        ledger.mark_sent(Ledger(tmp_path / "other").answer(STUDY, []))
+        ledger.mark_sent(Ledger(tmp_path / "other").answer(STUDY, NOBODY))
 
 
 def test_damaged_counts(ledger: Ledger) -> None:
-    ledger.answer(STUDY, [])
+    ledger.answer(STUDY, NOBODY)
     with connect(ledger.path) as connection:
         connection.execute("UPDATE answers SET payload = '[1.5, 2]'")
     connection.close()
     with pytest.raises(BadLedger, match="counts\\[0\\] must be an integer"):
-        ledger.answer(STUDY, [])
+        ledger.answer(STUDY, NOBODY)

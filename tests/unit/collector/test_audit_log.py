@@ -1,6 +1,6 @@
 """Who did what is written down, with names and never with secrets; and what else an operator relies on.
 
-Covers: fairgauge.collector.notes.
+Covers: fairgauge.collector.audit_log.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
 from fairgauge.collector import service
-from fairgauge.collector.notes import leave_note, taken_notes
+from fairgauge.collector.audit_log import leave_note, taken_notes
 from fairgauge.errors import StoreFull
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import ServerProcess
 from tests.samples import sample_study
-from tests.unit.collector.pages.test_operator import HTML, send, sign_in
+from tests.unit.collector.pages.test_operator_page import HTML, send, sign_in
 
 STUDY = sample_study()
 

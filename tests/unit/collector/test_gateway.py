@@ -1,6 +1,6 @@
 """The collector as a gateway, and blind tickets at its door.
 
-Covers: fairgauge.collector.gateway, fairgauge.collector.blind_admission, fairgauge.collector.routes.envelopes,
+Covers: fairgauge.collector.gateway, fairgauge.collector.admission, fairgauge.collector.gateway,
 fairgauge.server.hosting
 """
 
@@ -12,15 +12,23 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.blind_admission import Gate
-from fairgauge.collector.gateway import Caught, Gateway
-from fairgauge.envelopes import KeyConfig, Message, open_response, read_response, seal_request, write_request
-from fairgauge.envelopes.oblivious import REQUEST_TYPE, RESPONSE_TYPE, SEALED_RESPONSE, SIZE
-from fairgauge.issuer.blind_signing import PrivateKey, sign_blinded
-from fairgauge.passes import answer_id, begin_pass, challenge_of, read_key, write_key
+from fairgauge.collector.admission import Gate
+from fairgauge.collector.gateway import Gateway, _Caught
+from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.server.problems import Problem
-from fairgauge.server.refusals import BadTicket
+from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Issuer, Study
+from fairgauge.unlinkable.binary_http import Message, read_response, write_request
+from fairgauge.unlinkable.oblivious import (
+    REQUEST_TYPE,
+    RESPONSE_TYPE,
+    SEALED_RESPONSE,
+    SIZE,
+    KeyConfig,
+    open_response,
+    seal_request,
+)
+from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of, read_key, write_key
 from tests.collecting.desk import Desk
 from tests.samples import sample_question, sample_study
 
@@ -222,7 +230,7 @@ def test_a_study_and_the_directory_come_in_envelopes_padded_to_a_power_of_two(as
 
 
 def test_a_response_that_is_too_long_loses_its_body():
-    long = Caught.of(Problem("bad-request", "x" * 2000))
+    long = _Caught.of(Problem("bad-request", "x" * 2000))
     assert len(long.to_bytes()) == SIZE
     found = read_response(long.to_bytes())
     assert (found.status, found.content) == (400, b"")

@@ -1,6 +1,6 @@
 """A study in the crowd, from its publication to the check that an answer is in: readers see closed batches only.
 
-Covers: fairgauge.cli.ledger, fairgauge.collector.pages.release, fairgauge.collector.routes.inclusion.
+Covers: fairgauge.cli.ledger, fairgauge.collector.pages.live_results, fairgauge.collector.result_endpoints.
 """
 
 import asyncio
@@ -17,15 +17,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.cli import ledger as command
 from fairgauge.cli import make_app
 from fairgauge.client import Ledger
-from fairgauge.client.inclusion import check_included
-from fairgauge.collector.keeping.check import check_store
-from fairgauge.collector.pages.release import release_sentence
-from fairgauge.collector.seal import Export, check_sealed, read_sealed
-from fairgauge.collector.stores import batches
+from fairgauge.client.answer import Answer
+from fairgauge.client.inclusion_proof import check_included, leaf_of
+from fairgauge.collector.pages.live_results import release_sentence
+from fairgauge.collector.seal import read_sealed
+from fairgauge.collector.stores import released_sums
 from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store_check import check_store
 from fairgauge.crowd import blanket_weights, draw_symbols
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.reports.crowd import crowd_view
@@ -136,7 +138,7 @@ def test_draws_are_made_once_and_from_the_blanket(ask: Ask, monkeypatch: pytest.
         asked.append((weights, count))
         return honest(weights, count)
 
-    monkeypatch.setattr(batches, "draw_symbols", watched)
+    monkeypatch.setattr(released_sums, "draw_symbols", watched)
 
     async def scene(desk: Desk) -> None:
         asked.clear()
@@ -234,6 +236,31 @@ def test_a_device_checks_that_its_answer_is_in(ask: Ask, tmp_path: Path, monkeyp
     assert heard == [""]
     proofs[""]["answers"] = 601
     assert "Your answer is among" in run("--direct")
+
+
+def test_leaves_tell_nothing_to_who_gave_out_tickets_and_outside_the_crowd_there_are_none(ask: Ask):
+    """Whoever knows an id tries all symbols: in the crowd only the device knows it, and elsewhere nothing is shown."""
+    plain = replace(STUDY, release=None, admission="tickets")
+
+    async def scene(desk: Desk) -> None:
+        await publish(desk)
+        assert (await desk.post("/studies?results=public", plain.to_bytes())).status_code == 201
+        given = [desk.collector.tickets.new(plain.digest) for _ in range(40)]
+        symbols = range(STUDY.symbols)
+        for ticket in given:
+            assert (await desk.answer(plain, bytes.fromhex(ticket), 1)).status_code in (200, 201, 202)
+            mine = Answer(STUDY.digest, secrets.token_hex(16), (1,))
+            await desk.answer(STUDY, bytes.fromhex(mine.id), 1)
+        for study in (plain, STUDY):
+            await desk.post(f"/studies/{study.digest}/close")
+        assert (await desk.get(f"/studies/{plain.digest}/inclusion?bucket=0", token="")).status_code == 404
+        leaves = set((await desk.get(f"{ONE}/inclusion?bucket=0", token="")).json()["leaves"])
+        assert len(leaves) == 40
+        tried = {leaf_of(Answer(STUDY.digest, one, (symbol,)).to_bytes()).hex() for one in given for symbol in symbols}
+        assert not leaves & tried
+        assert leaf_of(mine.to_bytes()).hex() in leaves, "and who has the id finds it"
+
+    ask(scene)
 
 
 def test_the_ledger_shows_both_sums(tmp_path: Path):

@@ -1,6 +1,6 @@
 """Group commit: what is committed together, what has to wait, and what is refused.
 
-Covers: fairgauge.collector.queueing.
+Covers: fairgauge.collector.intake.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from fairgauge.collector.intake import Intake
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.stores.base import FRESH, Row
 from fairgauge.errors import StoreAway, StoreFull
-from fairgauge.server.refusals import Busy, Stopping
+from fairgauge.server.server_errors import Busy, Stopping
 
 
 class MemoryStore:

@@ -1,6 +1,6 @@
 """A study for sites at the collector, from its publication to its bundle: once each, and only the sum is shown.
 
-Covers: fairgauge.collector.sealing, fairgauge.collector.pages.release, fairgauge.collector.stores.payloads
+Covers: fairgauge.collector.seal, fairgauge.collector.pages.live_results, fairgauge.collector.stores.released_sums
 """
 
 import asyncio
@@ -16,12 +16,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.client.answer import Answer
-from fairgauge.collector.keeping.check import check_store
-from fairgauge.collector.pages.release import sites_sentence
-from fairgauge.collector.seal import Export, check_sealed, listed_name, read_sealed
+from fairgauge.collector.pages.live_results import sites_sentence
+from fairgauge.collector.seal import _listed_name, read_sealed
 from fairgauge.collector.stores.base import Event
-from fairgauge.collector.stores.payloads import to_text
+from fairgauge.collector.stores.released_sums import payload_text
+from fairgauge.collector.stores.store_check import check_store
 from fairgauge.errors import FairgaugeError, SealBroken
 from fairgauge.study import Study
 from fairgauge.study.noisy_counts import MOST_IN_CELL
@@ -30,8 +31,8 @@ from fairgauge.tallies.site_files import from_site_files
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
-from tests.unit.collector.pages.test_operator import send as post
-from tests.unit.collector.pages.test_operator import sign_in
+from tests.unit.collector.pages.test_operator_page import send as post
+from tests.unit.collector.pages.test_operator_page import sign_in
 
 STUDY = levels_study()
 ONE = f"/studies/{STUDY.digest}"
@@ -114,7 +115,7 @@ def test_of_two_tables_with_one_ticket_at_two_collectors_one_counts(tmp_path: Pa
                 assert sorted(response.status_code for response in found) == [200, 409, 409, 409, 409, 409]
                 kept = {id_.hex(): payload async for page in two.collector.store.answers(1) for id_, payload in page}
                 first = tables[[response.status_code for response in found].index(200)]
-                assert kept[ticket(one, name)] == to_text(first)
+                assert kept[ticket(one, name)] == payload_text(first)
             closing, late = await asyncio.gather(one.post(f"{ONE}/close"), send(two, answer(two, "Late", (1,) * 6)))
             assert closing.status_code == 200
             sealed = read_sealed((await two.get(f"{ONE}/sealed")).content).seal
@@ -145,7 +146,7 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask,
         assert exported == b"".join(one.to_bytes() + b"\n" for one in by_id)
         table = (await desk.get(f"{ONE}/export?format=parquet", token=desk.operator)).content
         kept = list(Export(lambda: io.BytesIO(table), STUDY))
-        assert kept == [(bytes.fromhex(one.id), to_text(one.payload)) for one in by_id]
+        assert kept == [(bytes.fromhex(one.id), payload_text(one.payload)) for one in by_id]
         export = tmp_path / "export.parquet"
         export.write_bytes(table)
         assert from_site_files(STUDY, [export]) == Tally.of(STUDY, by_id)
@@ -383,7 +384,9 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
         await close(desk)
         document = (await desk.get(f"{ONE}/sealed")).json()
         assert document["seal"]["format"] == 1
-        assert document["seal"]["sites"] == sorted(listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3])
+        assert document["seal"]["sites"] == sorted(
+            _listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3]
+        )
         assert document["estimate"]["interval"] == "population"
         changes: list[dict[str, object]] = [{"sites": []}, {"sites": None}, {"format": 3}, {"products": []}]
         for change in changes:

@@ -1,7 +1,7 @@
 """Pages about studies: who sees what, in which form, and nothing in them that could be turned against a reader.
 
-Covers: fairgauge.collector.pages.catalogue, fairgauge.collector.pages.html, fairgauge.collector.pages.results,
-fairgauge.collector.pages.shelf, fairgauge.collector.pages.studies.
+Covers: fairgauge.collector.pages.study_pages, fairgauge.collector.pages.html, fairgauge.collector.pages.live_results,
+fairgauge.collector.pages.study_pages, fairgauge.collector.pages.study_pages.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from fairgauge.collector.pages.html import POLICY
+from fairgauge.collector.pages.html import _POLICY
 from fairgauge.server.problems import URN
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.collecting.desk import Desk
@@ -171,7 +171,7 @@ def test_every_page_has_the_policy_and_nothing_that_it_refuses(ask):
         one = f"/studies/{study.digest}"
         for path in ("/", "/studies", one, "/sign-in", f"{one}x", "/nowhere"):
             found = await browse(desk, path)
-            assert found.headers["content-security-policy"] == POLICY, path
+            assert found.headers["content-security-policy"] == _POLICY, path
             assert found.headers["x-content-type-options"] == "nosniff"
             assert found.headers["referrer-policy"] == "same-origin"
             assert found.headers["cache-control"] == "no-store"
@@ -326,17 +326,17 @@ def test_assets_are_cached_by_their_digest(ask):
 
 
 def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.MonkeyPatch):
-    from fairgauge.collector.pages import results
+    from fairgauge.collector.pages import live_results
 
     worked: list[int] = []
-    reckon = results._reckon
+    reckon = live_results._reckon
 
-    def counted(now: results._Now, known: results._Known) -> results.Results:
+    def counted(now: live_results._Now, known: live_results._Known) -> live_results.Results:
         worked.append(now.tally.contributors)
         return reckon(now, known)
 
-    monkeypatch.setattr(results, "_reckon", counted)
-    monkeypatch.setattr(results, "_REST", 0)
+    monkeypatch.setattr(live_results, "_reckon", counted)
+    monkeypatch.setattr(live_results, "_REST", 0)
 
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")
@@ -348,7 +348,7 @@ def test_results_are_worked_out_once_for_each_tally(ask, monkeypatch: pytest.Mon
         await answers(desk, 10, start=200)
         await browse(desk, ONE)
         assert worked == [200, 210]
-        monkeypatch.setattr(results, "_REST", 1e6)
+        monkeypatch.setattr(live_results, "_REST", 1e6)
         await answers(desk, 10, start=210)
         await asyncio.gather(*(browse(desk, ONE) for _ in range(5)))  # who comes together waits for the first
         assert worked == [200, 210, 220]
@@ -369,16 +369,16 @@ def since(response: httpx.Response) -> int:
 
 
 def test_what_is_left_of_the_past_is_worked_out_later(ask, monkeypatch: pytest.MonkeyPatch):
-    from fairgauge.collector.pages import results
+    from fairgauge.collector.pages import live_results
 
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")
         for start in range(0, 2000, 100):
             await answers(desk, 100, start=start)
-        monkeypatch.setattr(results, "_BUDGET", -1.0)
+        monkeypatch.setattr(live_results, "_BUDGET", -1.0)
         first, second = [since(await browse(desk, ONE)) for _ in range(2)]
         assert first > second > 300
-        monkeypatch.setattr(results, "_BUDGET", 60.0)
+        monkeypatch.setattr(live_results, "_BUDGET", 60.0)
         assert since(await browse(desk, ONE)) == 200
 
     ask(scene)
@@ -418,7 +418,7 @@ def test_a_study_is_not_open_before_its_time(ask):
 
 def test_pages_run_our_own_scripts_and_are_framed_by_nobody():
     """A study's words are escaped; were they not, a browser would still run nothing that came with them."""
-    rules = dict(rule.strip().split(" ", 1) for rule in POLICY.split(";"))
+    rules = dict(rule.strip().split(" ", 1) for rule in _POLICY.split(";"))
     assert rules == {
         "default-src": "'none'",
         "style-src": "'self'",

@@ -14,10 +14,10 @@ import structlog
 
 from fairgauge.collector.config import Config, Rates, read_config
 from fairgauge.collector.load_limits import Turnstile
-from fairgauge.collector.stores.base import check_version, migrations
+from fairgauge.collector.stores.sql_store import check_version, migrations
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.logs import log, log_fault, log_to
-from fairgauge.server.refusals import TooMany
+from fairgauge.server.server_errors import TooMany
 from fairgauge.server.token_bucket import Rate
 
 
@@ -128,6 +128,6 @@ def test_what_libraries_say_is_traced_and_gone_senders_are_no_faults():
 def test_migrations_are_numbered_and_the_future_is_refused(kind: str):
     known = migrations(kind)
     assert known
-    check_version(len(known), len(known), "x")
+    check_version(len(known), kind, "x")
     with pytest.raises(StoreError, match="x has schema version 9"):
-        check_version(9, len(known), "x")
+        check_version(9, kind, "x")

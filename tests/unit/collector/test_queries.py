@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.collector.openapi import openapi
-from fairgauge.collector.queries import EstimateQuery, ExportQuery, Query, Terms, read_values, rule_of
+from fairgauge.collector.admission import Terms
+from fairgauge.collector.operations import openapi
+from fairgauge.collector.queries import EstimateQuery, ExportQuery, Query, read_values, rule_of
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import KINDS
 from tests.collecting.desk import Desk

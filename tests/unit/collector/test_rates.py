@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.collector.config import Rates
 from fairgauge.collector.load_limits import Turnstile
-from fairgauge.server.refusals import TooMany
+from fairgauge.server.server_errors import TooMany
 from fairgauge.server.token_bucket import Rate
 
 

@@ -1,10 +1,10 @@
 """The collector's routes: who may do what, what is refused, and how it is said.
 
 Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
-fairgauge.collector.openapi, fairgauge.collector.operations, fairgauge.collector.origins,
-fairgauge.server.problems, fairgauge.server.refusals, fairgauge.collector.routes.answers,
-fairgauge.collector.routes.health, fairgauge.collector.routes.results, fairgauge.collector.routes.studies,
-fairgauge.collector.service, fairgauge.collector.shapes, fairgauge.collector.table.
+fairgauge.collector.operations, fairgauge.collector.operations, fairgauge.collector.app,
+fairgauge.server.problems, fairgauge.server.server_errors, fairgauge.collector.answer_endpoint,
+fairgauge.collector.endpoints, fairgauge.collector.result_endpoints, fairgauge.collector.endpoints,
+fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.operations.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from fairgauge.canonical import encode
+from fairgauge.collector import endpoints
 from fairgauge.collector.app import make_app
-from fairgauge.collector.openapi import openapi
-from fairgauge.collector.routes import studies
-from fairgauge.collector.signing import signature_is_good
+from fairgauge.collector.operations import openapi
+from fairgauge.collector.signatures import signature_is_good
 from fairgauge.server.problems import KINDS, URN
 from fairgauge.server.slow_clients import GONE
 from fairgauge.server.tokens import revoke_token
@@ -413,7 +413,7 @@ def test_a_fault_is_a_problem_without_its_text(ask, capsys):
 
 
 def test_a_large_study_comes_back_whole_though_it_is_sent_in_pieces(ask, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(studies, "PIECE", 100)
+    monkeypatch.setattr(endpoints, "_PIECE", 100)
 
     async def scene(desk: Desk) -> None:
         await desk.publish(STUDY)

@@ -1,4 +1,7 @@
-"""A seal has one format, and is checked page by page: only an export that is out of order is sorted."""
+"""A seal has one format, and is checked page by page: only an export that is out of order is sorted.
+
+Covers: fairgauge.bundles.seal_check.
+"""
 
 import asyncio
 import json
@@ -9,15 +12,15 @@ from typing import Any, cast
 
 import pytest
 
+from fairgauge.bundles import seal_check
+from fairgauge.bundles.seal_check import Export, check_answers, check_sealed
 from fairgauge.client import Answer
-from fairgauge.collector import seal
-from fairgauge.collector.routes.counting import read_answer
-from fairgauge.collector.seal import Export, Sealed, check_answers, check_sealed, read_sealed
-from fairgauge.collector.sealing import seal_of
+from fairgauge.collector.answer_endpoint import read_answer
+from fairgauge.collector.seal import Sealed, read_sealed, seal_of
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.base import Published, Store
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
-from fairgauge.server.refusals import BadAnswer
+from fairgauge.server.server_errors import BadAnswer
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -48,8 +51,8 @@ def count_sorts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(len(found))
         return found
 
-    monkeypatch.setattr(seal, "sorted", counted, raising=False)
-    monkeypatch.setattr(seal, "PAGE", 64)
+    monkeypatch.setattr(seal_check, "sorted", counted, raising=False)
+    monkeypatch.setattr(seal_check, "PAGE", 64)
     return sizes
 
 

@@ -1,6 +1,6 @@
 """Tokens, tickets, keys and the folder that they are in.
 
-Covers: fairgauge.collector.signing, fairgauge.server.tickets, fairgauge.server.tokens,
+Covers: fairgauge.collector.signatures, fairgauge.server.tickets, fairgauge.server.tokens,
 fairgauge.server.secrets_folder.
 """
 
@@ -13,8 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.keeping.keys import keys_in, refuse_other_keys, remember_keys
-from fairgauge.collector.signing import Signer, former_keys, rotate_key, signature_is_good
+from fairgauge.collector.signatures import (
+    Signer,
+    former_keys,
+    keys_in,
+    refuse_other_keys,
+    remember_keys,
+    rotate_key,
+    signature_is_good,
+)
 from fairgauge.collector.stores import open_store
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.secrets_folder import locked, read_or_make_secret, read_secret, write_secret

@@ -6,7 +6,7 @@ Covers: fairgauge.collector.load_limits.
 import pytest
 
 from fairgauge.collector.load_limits import Room, Slots
-from fairgauge.server.refusals import Busy
+from fairgauge.server.server_errors import Busy
 
 
 def test_no_kind_takes_the_places_of_another():

@@ -1,6 +1,7 @@
 """What a store promises that no request shows: backups, races between collectors, and failures it recovers from.
 
-Covers: fairgauge.collector.export, fairgauge.collector.stores.looks, fairgauge.collector.stores.postgres.
+Covers: fairgauge.collector.result_endpoints, fairgauge.collector.stores.released_sums,
+fairgauge.collector.stores.postgres.
 """
 
 import asyncio
@@ -13,8 +14,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from fairgauge.collector.keeping import addresses
-from fairgauge.collector.stores import open_store
+from fairgauge.collector.stores import backup, open_store
 from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import OF_BEFORE, StoreAway, StoreError
@@ -76,15 +76,14 @@ def test_a_store_of_before_the_first_release_is_refused(kind: str, tmp_path: Pat
             await postgres.close()
 
     asyncio.run(as_it_was())
-    for opened in (open_store, addresses.open_to_read, addresses.upgrade_steps):
+    for opened in (open_store, backup.open_to_read, backup.upgrade_steps):
         with pytest.raises(StoreError, match=OF_BEFORE):
             asyncio.run(opened(address))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_export_has_every_page(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    module = "sqlite" if kind == "sqlite" else "postgres"
-    monkeypatch.setattr(f"fairgauge.collector.stores.{module}.PAGE", 7)
+    monkeypatch.setattr("fairgauge.collector.stores.sql_store.PAGE", 7)
     address = new_store(kind, tmp_path)
 
     async def play() -> None:

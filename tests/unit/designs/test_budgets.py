@@ -1,6 +1,5 @@
 """The paper's mechanisms with the paper's budgets: what they are called, what they cost, and what is refused."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -11,10 +10,11 @@ from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism
 from fairgauge.paper.privacy import claimed_epsilon, exact_loss
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 PAIRS = [("1", "1"), ("0.1", "0.1"), ("0.5", "1"), ("2", "0.5"), ("0.01", "3")]
-GOAL = Goal((0.5, 0.5))
+SCORES = Scores(Target((0.5, 0.5)))
 
 
 def published(design: str, group: str, value: str, groups: int = 2) -> Published:
@@ -32,15 +32,15 @@ def test_the_loss_is_the_mechanisms_and_the_tables(design: str, group: str, valu
     assert float(budgets.loss) == pytest.approx(exact_loss(mechanism).epsilon, rel=1e-12)
     assert float(budgets.claimed) == pytest.approx(claimed_epsilon(mechanism), rel=1e-12)
     epsilon = round(budgets.loss + Decimal("0.001"), 3)
-    name, channel = make_channel(Goal((1 / groups,) * groups), epsilon, design=budgets.name)
+    name, channel = make_channel(Scores(Target((1 / groups,) * groups)), epsilon, design=budgets.name)
     assert name == budgets.name
     assert channel.epsilon == pytest.approx(float(budgets.loss), abs=1e-6)
     with pytest.raises(NotPrivate):
-        make_channel(Goal((1 / groups,) * groups), budgets.loss - Decimal("0.0001"), design=budgets.name)
+        make_channel(Scores(Target((1 / groups,) * groups)), budgets.loss - Decimal("0.0001"), design=budgets.name)
 
 
 def test_the_law_of_m_r_is_the_papers():
-    _, channel = make_channel(GOAL, Decimal("1.38"), design="randomized-response(1:1)")
+    _, channel = make_channel(SCORES, Decimal("1.38"), design="randomized-response(1:1)")
     a = b = 1 / (1 + np.exp(-1))
     row = np.array(channel.table[0]) / 2**53
     assert row == pytest.approx([a * b, a * (1 - b), (1 - a) / 2, (1 - a) / 2], abs=1e-12)
@@ -62,17 +62,17 @@ def test_a_claimed_epsilon_is_refused_with_the_true_one():
     with pytest.raises(
         NotPrivate, match=r"loses 1\.3799, not 1: Theorem 1 claims 1, and is false \(erratum E1\).*1\.38"
     ):
-        make_channel(GOAL, Decimal(1), design="randomized-response(1:1)")
+        make_channel(SCORES, Decimal(1), design="randomized-response(1:1)")
     with pytest.raises(NotPrivate, match=r"laplace\(1:1\) loses 1\.5, not 1: --epsilon 1\.5 is the least"):
-        make_channel(GOAL, Decimal(1), design="laplace(1:1)")
-    assert make_channel(GOAL, Decimal(1), design="laplace(0.5:1)")[1].epsilon <= 1
+        make_channel(SCORES, Decimal(1), design="laplace(1:1)")
+    assert make_channel(SCORES, Decimal(1), design="laplace(0.5:1)")[1].epsilon <= 1
 
 
 @pytest.mark.parametrize("k", ["0.67", "1", "3"])
 def test_another_k_has_no_finite_epsilon(k: str):
     assert exact_loss(LaplaceMechanism(0.5, 1.0, k=float(k))).epsilon == np.inf
     with pytest.raises(NotPrivate, match=rf"k = {k} has no finite epsilon.*erratum E2"):
-        make_channel(GOAL, Decimal(12), design=f"laplace(0.5:1:{k})")
+        make_channel(SCORES, Decimal(12), design=f"laplace(0.5:1:{k})")
 
 
 @pytest.mark.parametrize("text", ["1", "1:1:2", "1:0", "0:1", "1:-1", "1:13", "a:b", "1:1e3", "", "1:1:1:1"])
@@ -89,9 +89,9 @@ def test_budgets_go_with_the_papers_mechanisms_only():
 
 def test_one_name_for_the_same_budgets():
     for text in ("0.50:1", "0.5:1.0:2", "0.5:1:2.0"):
-        assert make_channel(GOAL, Decimal(1), design=f"laplace({text})")[0] == "laplace(0.5:1)"
+        assert make_channel(SCORES, Decimal(1), design=f"laplace({text})")[0] == "laplace(0.5:1)"
 
 
 def test_nobody_abstains_in_the_paper():
     with pytest.raises(InvalidInput, match="abstain"):
-        make_channel(replace(GOAL, abstain=True), Decimal(2), design="laplace(0.5:1)")
+        make_channel(SCORES.asking(abstain=True), Decimal(2), design="laplace(0.5:1)")

@@ -13,8 +13,10 @@ from fairgauge.designs import make_channel
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, Search, Stop, generate, watched
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.errors import Impossible
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 class Parabola(ColumnProblem):
@@ -190,6 +192,8 @@ def test_nobody_is_told_where_nobody_watches():
 def test_a_design_tells_of_its_search():
     told: list[tuple[int, float]] = []
     with watched(lambda number, part: told.append((number, part))):
-        make_channel(Goal((0.31, 0.69), expect=0.5, spread=None), Decimal("1.25"), design="centred")
+        make_channel(
+            Scores(Target((0.31, 0.69)), AssumedValues(expect=0.5, spread=None)), Decimal("1.25"), design="centred"
+        )
     assert {number for number, _ in told} == {1}
     assert told[-1][1] == 1.0

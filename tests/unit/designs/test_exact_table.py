@@ -93,9 +93,10 @@ DESIGNS = """
 import hashlib
 from decimal import Decimal
 from fairgauge.designs import make_channel
-from fairgauge.targets.target import Goal
-goals = [Goal((0.5, 0.5)), Goal((0.5, 0.5), expect=0.8), Goal((0.3, 0.7), expect=-0.2)]
-tables = [make_channel(goal, Decimal("1.5"), design="centred")[1].table for goal in goals]
+from fairgauge.targets import AssumedValues, Scores, Target
+even, expected = Target((0.5, 0.5)), AssumedValues(expect=0.8)
+asked = [Scores(even), Scores(even, expected), Scores(Target((0.3, 0.7)), AssumedValues(expect=-0.2))]
+tables = [make_channel(scores, Decimal("1.5"), design="centred")[1].table for scores in asked]
 print(hashlib.sha256(repr(tables).encode()).hexdigest())
 """
 

@@ -7,10 +7,11 @@ import pytest
 
 from fairgauge.designs.few_groups import _between, problem_of, refined_columns, refined_prices
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.unit.designs.test_minimax import solved
 
-GOAL = Goal((0.3, 0.7))
+SCORES = Scores(Target((0.3, 0.7)))
 
 
 def test_between_levels_a_client_rounds_as_before():
@@ -23,20 +24,20 @@ def test_between_levels_a_client_rounds_as_before():
 
 
 def test_refined_columns_make_the_coarse_channel_again():
-    coarse, _, solution, _ = solved(GOAL, "1", 3)
-    fine, _ = problem_of(GOAL, Decimal(1), 5)
-    patterns, scores = refined_columns(coarse.inputs, solution, fine)
+    coarse, _, solution, _ = solved(SCORES, "1", 3)
+    fine, _ = problem_of(SCORES, Decimal(1), 5)
+    patterns, fine_scores = refined_columns(coarse.inputs, solution, fine)
     again = len(solution.weights)
     spread = _between(coarse.inputs, fine.inputs)
     assert patterns[:again] == pytest.approx(solution.columns.patterns @ spread.T)
-    assert (scores[:again] == solution.columns.scores).all()
+    assert (fine_scores[:again] == solution.columns.scores).all()
     assert len(patterns) == 3 * again
     assert set(np.unique(patterns[again:])) == {1.0, np.e}
 
 
 def test_refined_prices_keep_their_total():
-    coarse, _, solution, _ = solved(GOAL, "1", 3)
-    fine, _ = problem_of(GOAL, Decimal(1), 5)
+    coarse, _, solution, _ = solved(SCORES, "1", 3)
+    fine, _ = problem_of(SCORES, Decimal(1), 5)
     price = refined_prices(coarse.inputs, solution, fine)
     for old, new in zip(coarse.inputs.blocks, fine.inputs.blocks, strict=True):
         assert price.ones[new].sum() == pytest.approx(solution.prices.ones[old].sum())

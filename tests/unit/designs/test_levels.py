@@ -9,9 +9,11 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs.levels import even_levels, levels_needed, next_count, squared_slope
 from fairgauge.designs.simple import _best_split, laplace
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
-EVEN = Goal((0.5, 0.5))
+EVEN = Scores(Target((0.5, 0.5)))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 65])
@@ -26,10 +28,10 @@ def test_levels_are_whole_in_the_unit_of_the_document(count: int):
 def test_the_slope_of_a_gap():
     """The gap's functional rises by 1/share per unit of value, for the clients of that share."""
     assert squared_slope(EVEN) == pytest.approx(0.5 * 4 + 0.5 * 4)
-    assert squared_slope(Goal((0.1, 0.9))) == pytest.approx(1 / 0.1 + 1 / 0.9)
-    assert squared_slope(Goal((0.1, 0.9), target="means")) == pytest.approx(1 / 0.1)
-    assert squared_slope(Goal((0.1, 0.3, 0.6))) == pytest.approx(1 / 0.1 + 1 / 0.3)
-    assert squared_slope(Goal((0.5, 0.5), abstain=True, expect=0.0)) == pytest.approx(4 / 0.9)
+    assert squared_slope(Scores(Target((0.1, 0.9)))) == pytest.approx(1 / 0.1 + 1 / 0.9)
+    assert squared_slope(Scores(Target((0.1, 0.9), kind="means"))) == pytest.approx(1 / 0.1)
+    assert squared_slope(Scores(Target((0.1, 0.3, 0.6)))) == pytest.approx(1 / 0.1 + 1 / 0.3)
+    assert squared_slope(Scores(Target((0.5, 0.5), abstain=True), AssumedValues(expect=0.0))) == pytest.approx(4 / 0.9)
 
 
 @pytest.mark.parametrize("variance", [0.02, 0.5, 3.0, 17.0, 60.0, 1600.0])

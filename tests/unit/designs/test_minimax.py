@@ -13,12 +13,13 @@ from fairgauge.designs.minimax import _CLOSE, _FARTHEST, Minimax, Pricing, Probl
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.symmetry import images
 from fairgauge.targets.inputs import Matrix
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
-def solved(goal: Goal, epsilon: str, levels: int) -> tuple[Problem, Minimax, Mixture, float]:
-    problem, unit = problem_of(goal, Decimal(epsilon), levels)
-    first = channel_columns(goal, randomized_response(goal, Decimal(epsilon)), problem.inputs, unit)
+def solved(scores: Scores, epsilon: str, levels: int) -> tuple[Problem, Minimax, Mixture, float]:
+    problem, unit = problem_of(scores, Decimal(epsilon), levels)
+    first = channel_columns(scores, randomized_response(scores, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)
     size = np.abs(first.scores).max(axis=0)
     return problem, minimax, minimax.solve(first, starts_of(problem, size)), unit
@@ -38,18 +39,23 @@ def whole(minimax: Minimax, solution: Mixture) -> tuple[Matrix, Matrix, Matrix]:
 
 
 @pytest.mark.parametrize(
-    "goal",
-    [Goal((0.5, 0.5)), Goal((0.3, 0.7), target="means"), Goal((0.2, 0.3, 0.5)), Goal((0.5, 0.5), shares_known=False)],
+    "scores",
+    [
+        Scores(Target((0.5, 0.5))),
+        Scores(Target((0.3, 0.7), kind="means")),
+        Scores(Target((0.2, 0.3, 0.5))),
+        Scores(Target((0.5, 0.5), shares_known=False)),
+    ],
 )
-def test_the_columns_make_a_private_unbiased_channel(goal: Goal):
-    problem, minimax, solution, _ = solved(goal, "1", 3)
-    patterns, scores, weights = whole(minimax, solution)
+def test_the_columns_make_a_private_unbiased_channel(scores: Scores):
+    problem, minimax, solution, _ = solved(scores, "1", 3)
+    patterns, own, weights = whole(minimax, solution)
     assert weights.min() > 0
     assert weights @ patterns == pytest.approx(np.ones(problem.inputs.count), abs=1e-10)
     assert patterns.max() / patterns.min() <= math.e * (1 + 1e-12)
-    if goal.groups > 2 or not goal.shares_known:
+    if scores.target.groups > 2 or not scores.target.shares_known:
         return  # with vector scores, a symmetric column stands for two that differ in their score
-    reached = (weights[:, None] * patterns).T @ scores
+    reached = (weights[:, None] * patterns).T @ own
     assert reached == pytest.approx(problem.basis, abs=1e-9)
 
 
@@ -58,7 +64,7 @@ def test_no_value_is_below_the_limit(epsilon: float):
     """For two equal groups and epsilon up to 0.7123 the limit has a closed form, worked out without any program."""
     c = 1 / math.tanh(epsilon / 2)
     limit = 4 * (c / math.tanh(1 / c) - 1)
-    problem, _, solution, unit = solved(Goal((0.5, 0.5)), str(epsilon), 9)
+    problem, _, solution, unit = solved(Scores(Target((0.5, 0.5))), str(epsilon), 9)
     # The value counts the one objective once in the maximum, and once with the little weight of averages.
     value = solution.prices.value * unit**2 / (1 + problem.objectives[0].weight)
     assert (1 - _CLOSE) * limit <= value <= 1.005 * limit
@@ -66,8 +72,8 @@ def test_no_value_is_below_the_limit(epsilon: float):
 
 def test_prices_prove_the_solution():
     """Weak duality, with every score on a fine grid: no column has a reduced cost that would lower the value."""
-    goal = Goal((0.3, 0.7))
-    problem, _, solution, _ = solved(goal, "1", 5)
+    scores = Scores(Target((0.3, 0.7)))
+    problem, _, solution, _ = solved(scores, "1", 5)
     pricing = Pricing(problem.combinations, problem.epsilon, solution.columns)
     grid = np.linspace(-3, 3, 20001)[:, None] * np.abs(solution.columns.scores).max()
     gains = pricing.gains(solution.prices, grid)
@@ -76,14 +82,14 @@ def test_prices_prove_the_solution():
 
 
 def test_more_levels_never_make_it_worse():
-    values = [solved(Goal((0.5, 0.5)), "2", levels)[2].prices.value for levels in (3, 5, 9)]
+    values = [solved(Scores(Target((0.5, 0.5))), "2", levels)[2].prices.value for levels in (3, 5, 9)]
     assert values[0] > values[1] > values[2] * 0.998
 
 
 def test_wider_choice_never_makes_it_worse():
     """A channel for both means also tells the gap, so the gap alone can only be told better."""
-    gap, means = Goal((0.3, 0.7)), Goal((0.3, 0.7), target="means")
-    for_gap, for_means = (best_channel(goal, Decimal(1)) for goal in (gap, means))
+    gap, means = Scores(Target((0.3, 0.7))), Scores(Target((0.3, 0.7), kind="means"))
+    for_gap, for_means = (best_channel(scores, Decimal(1)) for scores in (gap, means))
     assert gap.privacy_variance(for_gap) <= 1.01 * gap.privacy_variance(for_means)
     assert means.privacy_variance(for_means) < means.privacy_variance(for_gap)
 
@@ -94,15 +100,15 @@ def test_wider_choice_never_makes_it_worse():
 )
 def test_many_unequal_groups_leave_the_start(shares: tuple[float, ...], epsilon: str, part: float):
     """The gap's basis has a direction that no objective sees; following it, pricing found nothing at all."""
-    goal = Goal(shares)
-    simple = goal.privacy_variance(randomized_response(goal, Decimal(epsilon)))
-    assert goal.privacy_variance(best_channel(goal, Decimal(epsilon))) < part * simple
+    scores = Scores(Target(shares))
+    simple = scores.privacy_variance(randomized_response(scores, Decimal(epsilon)))
+    assert scores.privacy_variance(best_channel(scores, Decimal(epsilon))) < part * simple
 
 
 def test_estimated_shares_leave_the_start():
-    goal = Goal((0.7798, 0.0326, 0.1876), shares_known=False, target="means")
-    simple = goal.privacy_variance(randomized_response(goal, Decimal("0.053")))
-    assert goal.privacy_variance(best_channel(goal, Decimal("0.053"))) < 0.9 * simple
+    scores = Scores(Target((0.7798, 0.0326, 0.1876), shares_known=False, kind="means"))
+    simple = scores.privacy_variance(randomized_response(scores, Decimal("0.053")))
+    assert scores.privacy_variance(best_channel(scores, Decimal("0.053"))) < 0.9 * simple
 
 
 INPUTS, HIGH = 6, np.exp(1.0)
@@ -167,7 +173,7 @@ def test_ways_that_run_together_are_followed_once():
 
 
 def test_a_gap_that_no_longer_shrinks_ends_the_search():
-    minimax = solved(Goal((0.5, 0.5)), "1", 3)[1]
+    minimax = solved(Scores(Target((0.5, 0.5))), "1", 3)[1]
     values = [1.0] * 20
     assert not minimax.stalled(values, [0.9] * 20)
     assert minimax.stalled([*values, 1.0], [0.9] * 21)
@@ -175,7 +181,7 @@ def test_a_gap_that_no_longer_shrinks_ends_the_search():
 
 
 def test_of_each_pattern_the_first_is_added():
-    minimax = solved(Goal((0.5, 0.5)), "1", 3)[1]
+    minimax = solved(Scores(Target((0.5, 0.5))), "1", 3)[1]
     twice = Columns(np.array([[1.0, HIGH], [HIGH, 1.0], [1.0, HIGH]]), np.array([[1.0], [2.0], [3.0]]))
     assert minimax.distinct(twice).scores.tolist() == [[1.0], [2.0]]
 

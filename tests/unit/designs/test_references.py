@@ -14,26 +14,27 @@ from fairgauge.designs.references import references, simple_variances, total_mea
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.uncentred import uncentred
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
 ROW = next(row for row in LIMITS["pairs"] if row["shares"] == [0.49, 0.49, 0.02] and row["epsilon"] == 1)
-GOAL = Goal(tuple(ROW["shares"]), design="uncentred")
+SCORES = Scores(Target(tuple(ROW["shares"])), design="uncentred")
 
 
 def test_each_gap_is_measured_by_what_it_could_have_alone():
-    assert references(GOAL, Decimal(1)) == pytest.approx(ROW["alone"], rel=0.02)
-    assert simple_variances(GOAL, Decimal(1)) == pytest.approx(ROW["randomized_response"], rel=1e-6)
-    assert np.all(total_measures(GOAL, Decimal(1)) > references(GOAL, Decimal(1)))
+    assert references(SCORES, Decimal(1)) == pytest.approx(ROW["alone"], rel=0.02)
+    assert simple_variances(SCORES, Decimal(1)) == pytest.approx(ROW["randomized_response"], rel=1e-6)
+    assert np.all(total_measures(SCORES, Decimal(1)) > references(SCORES, Decimal(1)))
 
 
 def test_a_margin_is_measured_as_one_group():
-    crossed = Goal((0.2, 0.3, 0.3, 0.2), comparisons=(Contrast((0, 1), (2, 3)),))
-    assert references(crossed, Decimal(1)) == pytest.approx(references(Goal((0.5, 0.5)), Decimal(1)))
+    crossed = Scores(Target((0.2, 0.3, 0.3, 0.2), comparisons=(Contrast((0, 1), (2, 3)),)))
+    assert references(crossed, Decimal(1)) == pytest.approx(references(Scores(Target((0.5, 0.5))), Decimal(1)))
 
 
 def test_the_largest_ratio_is_within_two_percent_and_no_gap_is_worse_than_randomized_response():
-    channel = uncentred(GOAL, Decimal(1))
-    found = np.array(GOAL.privacy_variances(channel))
+    channel = uncentred(SCORES, Decimal(1))
+    found = np.array(SCORES.privacy_variances(channel))
     assert (found / ROW["alone"]).max() <= 1.02 * ROW["max_ratio"]
-    assert np.all(found <= GOAL.privacy_variances(randomized_response(GOAL, Decimal(1))))
+    assert np.all(found <= SCORES.privacy_variances(randomized_response(SCORES, Decimal(1))))

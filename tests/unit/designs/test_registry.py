@@ -18,15 +18,16 @@ from fairgauge.planning import figure
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.plans import plan_for
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 
-GOAL, ONE = Goal((0.5, 0.5)), Decimal(1)
+SCORES, ONE = Scores(Target((0.5, 0.5))), Decimal(1)
 
 
-def cautious(goal: Goal, epsilon: Decimal) -> Channel:
+def cautious(scores: Scores, epsilon: Decimal) -> Channel:
     """Randomized response that spends half of what it may."""
-    return randomized_response(goal, epsilon / 2)
+    return randomized_response(scores, epsilon / 2)
 
 
 @pytest.fixture(autouse=True)
@@ -43,63 +44,63 @@ def test_a_registered_design_is_planned_drawn_and_made(monkeypatch: pytest.Monke
 
     register(Design("cautious", cautious, colour="#009E73", marker="D"))
     assert list(known_designs())[-1] == "cautious"
-    assert make_channel(GOAL, ONE, design="cautious") == ("cautious", cautious(GOAL, ONE))
-    found = plan_for(GOAL, RECALL, epsilon=ONE, clients=1000, interval="normal")
+    assert make_channel(SCORES, ONE, design="cautious") == ("cautious", cautious(SCORES, ONE))
+    found = plan_for(SCORES, RECALL, epsilon=ONE, clients=1000, interval="normal")
     errors = [found.row(name).error or 0.0 for name in ("cautious", "randomized-response")]
     assert errors[0] > errors[1] > 0
     monkeypatch.setattr(figure, "_EPSILONS", [ONE])
     monkeypatch.setitem(rcParams, "svg.fonttype", "none")
-    drawn = figure.picture("svg", GOAL, 1000, confidence=0.99, interval="normal", metric=RECALL).decode()
+    drawn = figure.picture("svg", SCORES, 1000, confidence=0.99, interval="normal", metric=RECALL).decode()
     assert ">cautious<" in drawn
     assert "#009e73" in drawn
 
 
 def test_auto_takes_a_registered_design_where_it_is_best():
-    one_of_ours = randomized_response(Goal((0.5, 0.5)), ONE)
+    one_of_ours = randomized_response(Scores(Target((0.5, 0.5))), ONE)
     monkey = Design("cautious", lambda _, __: one_of_ours)
     for name in ("randomized-response", "laplace", "uncentred", "centred"):
         registry._FOUND.pop(name, None)
     register(monkey)
-    assert make_channel(GOAL, ONE) == ("cautious", one_of_ours)
+    assert make_channel(SCORES, ONE) == ("cautious", one_of_ours)
 
 
-@pytest.mark.parametrize("goal", [GOAL, replace(GOAL, shares_known=False), Goal((0.2, 0.3, 0.5))])
-def test_auto_does_not_try_laplace_which_can_be_asked_for(goal: Goal):
-    def made(_: Goal, __: Decimal) -> Channel:
+@pytest.mark.parametrize("scores", [SCORES, SCORES.asking(shares_known=False), Scores(Target((0.2, 0.3, 0.5)))])
+def test_auto_does_not_try_laplace_which_can_be_asked_for(scores: Scores):
+    def made(_: Scores, __: Decimal) -> Channel:
         raise AssertionError("laplace was tried")
 
-    assert make_channel(goal, ONE, design="laplace")[0] == "laplace"
+    assert make_channel(scores, ONE, design="laplace")[0] == "laplace"
     _made.cache_clear()
     registry._FOUND["laplace"] = replace(registry._FOUND["laplace"], make=made)
-    assert choose_design(goal, ONE)[0] != "laplace"
-    assert make_channel(goal, ONE)[0] != "laplace"
+    assert choose_design(scores, ONE)[0] != "laplace"
+    assert make_channel(scores, ONE)[0] != "laplace"
 
 
 def test_a_design_that_breaks_its_promise_is_refused():
-    register(Design("leaky", lambda goal, epsilon: randomized_response(goal, 2 * epsilon)))
+    register(Design("leaky", lambda scores, epsilon: randomized_response(scores, 2 * epsilon)))
     with pytest.raises(NotPrivate, match=r"design leaky made a table with epsilon 1\.99+\d*, above 1"):
-        make_channel(GOAL, ONE, design="leaky")
+        make_channel(SCORES, ONE, design="leaky")
 
 
 def test_a_design_for_other_groups_is_refused():
-    register(Design("other", lambda _, epsilon: randomized_response(Goal((0.4, 0.3, 0.3)), epsilon)))
+    register(Design("other", lambda _, epsilon: randomized_response(Scores(Target((0.4, 0.3, 0.3))), epsilon)))
     with pytest.raises(InvalidInput, match="design=other: made a table for other groups"):
-        make_channel(GOAL, ONE, design="other")
+        make_channel(SCORES, ONE, design="other")
 
 
 def test_auto_passes_over_a_design_that_cannot():
-    def cannot(goal: Goal, epsilon: Decimal) -> Channel:
-        raise Impossible("not for this goal")
+    def cannot(scores: Scores, epsilon: Decimal) -> Channel:
+        raise Impossible("not for this question")
 
     register(Design("cannot", cannot))
-    assert make_channel(GOAL, ONE)[0] != "cannot"
-    with pytest.raises(Impossible, match="not for this goal"):
-        make_channel(GOAL, ONE, design="cannot")
+    assert make_channel(SCORES, ONE)[0] != "cannot"
+    with pytest.raises(Impossible, match="not for this question"):
+        make_channel(SCORES, ONE, design="cannot")
     for name in list(known_designs()):
         registry._FOUND[name] = replace(registry._FOUND[name], make=cannot)
     _made.cache_clear()
     with pytest.raises(Impossible, match="no design makes a channel for epsilon=1"):
-        make_channel(GOAL, ONE)
+        make_channel(SCORES, ONE)
 
 
 @pytest.mark.parametrize("name", ["laplace", "auto"])
@@ -128,37 +129,39 @@ def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyP
 
 
 def test_a_foreign_channel_needs_no_symbols_like_ours():
-    def ternary(goal: Goal, epsilon: Decimal) -> Channel:
-        inputs = Inputs(goal.groups, np.array([-1.0, 0.0, 1.0]), goal.abstain)
+    def ternary(scores: Scores, epsilon: Decimal) -> Channel:
+        inputs = Inputs(scores.target.groups, np.array([-1.0, 0.0, 1.0]), scores.target.abstain)
         return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
 
     register(Design("ternary", ternary))
-    _, channel = make_channel(GOAL, ONE, design="ternary")
+    _, channel = make_channel(SCORES, ONE, design="ternary")
     assert len(channel.levels) == 3
-    assert GOAL.variance(channel) < float("inf")
+    assert SCORES.variance(channel) < float("inf")
 
 
-GOAL = Goal((0.5, 0.5), ratio=1.0)
+SCORES = Scores(Target((0.5, 0.5), ratio=1.0))
 
 
-@pytest.mark.parametrize("design", designs_for(GOAL))
+@pytest.mark.parametrize("design", designs_for(SCORES))
 def test_a_design_is_made_by_its_name(design: str):
-    name, channel = make_channel(GOAL, Decimal("0.7"), design=design)
+    name, channel = make_channel(SCORES, Decimal("0.7"), design=design)
     assert name == design
-    assert channel == known_designs()[design].make(GOAL.by(design), Decimal("0.7"))
+    assert channel == known_designs()[design].make(SCORES.by(design), Decimal("0.7"))
     assert channel.within(Decimal("0.7"))
 
 
 def test_auto_takes_the_least_variance():
-    name, channel = make_channel(GOAL, Decimal(1))
+    name, channel = make_channel(SCORES, Decimal(1))
     assert name == "centred"
-    others = (GOAL.by(name).variance(make_channel(GOAL, Decimal(1), design=name)[1]) for name in designs_for(GOAL))
-    assert GOAL.by("centred").variance(channel) == min(others)
+    others = (
+        SCORES.by(name).variance(make_channel(SCORES, Decimal(1), design=name)[1]) for name in designs_for(SCORES)
+    )
+    assert SCORES.by("centred").variance(channel) == min(others)
 
 
 def test_auto_takes_the_simplest_of_equals():
     # Estimated shares of many groups: no better design is known at this epsilon.
-    many = Goal((1 / 7,) * 7, shares_known=False)
+    many = Scores(Target((1 / 7,) * 7, shares_known=False))
     name, _ = make_channel(many, Decimal(3))
     assert name == "randomized-response"
 
@@ -176,16 +179,16 @@ def test_auto_takes_the_simplest_of_equals():
 )
 def test_what_cannot_be_made_is_refused(design: str, epsilon: str, field: str):
     with pytest.raises(InvalidInput, match="must be") as refused:
-        make_channel(GOAL, Decimal(epsilon), design=design)
+        make_channel(SCORES, Decimal(epsilon), design=design)
     assert field.rstrip("'").split("=")[0] == refused.value.field
 
 
 @pytest.mark.parametrize("epsilon", ["0.001", "12"])
 def test_the_ends_of_the_range_can_be_made(epsilon: str):
-    for design in designs_for(GOAL) if epsilon == "0.001" else ("randomized-response", "laplace"):
-        _, channel = make_channel(GOAL, Decimal(epsilon), design=design)
+    for design in designs_for(SCORES) if epsilon == "0.001" else ("randomized-response", "laplace"):
+        _, channel = make_channel(SCORES, Decimal(epsilon), design=design)
         assert channel.epsilon == pytest.approx(float(epsilon), rel=1e-3)
 
 
 def test_the_same_channel_is_not_made_twice():
-    assert make_channel(GOAL, Decimal("0.7"))[1] is make_channel(GOAL, Decimal("0.7"))[1]
+    assert make_channel(SCORES, Decimal("0.7"))[1] is make_channel(SCORES, Decimal("0.7"))[1]

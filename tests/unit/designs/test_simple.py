@@ -21,13 +21,14 @@ from fairgauge.designs.simple import (
     sign_rows,
 )
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "8"])
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_the_true_pair_is_sent_with_the_largest_probability_that_privacy_allows(d: int, epsilon: str):
-    channel = randomized_response(Goal((1 / d,) * d), Decimal(epsilon))
+    channel = randomized_response(Scores(Target((1 / d,) * d)), Decimal(epsilon))
     e = math.exp(float(epsilon))
     table = np.array(channel.table) / ROW_SUM
     expected = np.where(np.eye(2 * d), e, 1) / (e + 2 * d - 1)
@@ -36,14 +37,14 @@ def test_the_true_pair_is_sent_with_the_largest_probability_that_privacy_allows(
 
 
 def test_abstaining_is_one_more_pair():
-    channel = randomized_response(Goal((0.5, 0.5), abstain=True), Decimal(1))
+    channel = randomized_response(Scores(Target((0.5, 0.5), abstain=True)), Decimal(1))
     assert (channel.symbols, channel.rows) == (5, 5)
     assert np.array(channel.table[-1]) / ROW_SUM == pytest.approx(np.array([1, 1, 1, 1, math.e]) / (math.e + 4))
 
 
 def test_the_gap_of_two_equal_groups_at_epsilon_1():
-    goal = Goal((0.5, 0.5))
-    assert goal.privacy_variance(randomized_response(goal, Decimal(1))) == pytest.approx(44.30, abs=0.005)
+    scores = Scores(Target((0.5, 0.5)))
+    assert scores.privacy_variance(randomized_response(scores, Decimal(1))) == pytest.approx(44.30, abs=0.005)
 
 
 def test_tiny_budgets_do_not_cancel():
@@ -86,38 +87,38 @@ def test_the_loss_is_that_of_the_sound_theorem(d: int, group: float, value: floa
 
 def test_it_is_better_than_as_published():
     """85.02 is the paper's figure for two equal groups at epsilon 1, with the tails kept and an even split."""
-    goal = Goal((0.5, 0.5))
-    assert 44.30 < goal.privacy_variance(laplace(goal, Decimal(1))) < 85.02
+    scores = Scores(Target((0.5, 0.5)))
+    assert 44.30 < scores.privacy_variance(laplace(scores, Decimal(1))) < 85.02
 
 
 def test_it_overtakes_randomized_response_where_values_can_be_told_well():
-    goal = Goal((0.5, 0.5))
-    channel = laplace(goal, Decimal(4))
-    assert goal.privacy_variance(channel) < 0.6 * goal.privacy_variance(randomized_response(goal, Decimal(4)))
+    scores = Scores(Target((0.5, 0.5)))
+    channel = laplace(scores, Decimal(4))
+    assert scores.privacy_variance(channel) < 0.6 * scores.privacy_variance(randomized_response(scores, Decimal(4)))
 
 
 @pytest.mark.parametrize(
-    "goal",
+    "scores",
     [
-        Goal((0.2, 0.3, 0.5), target="means"),
-        Goal((0.2, 0.8), shares_known=False),
-        Goal((0.01, 0.99), abstain=True),
-        Goal((1 / 6,) * 6),
+        Scores(Target((0.2, 0.3, 0.5), kind="means")),
+        Scores(Target((0.2, 0.8), shares_known=False)),
+        Scores(Target((0.01, 0.99), abstain=True)),
+        Scores(Target((1 / 6,) * 6)),
     ],
 )
-def test_it_serves_every_goal(goal: Goal):
-    channel = laplace(goal, Decimal("1.5"))
-    assert math.isfinite(goal.privacy_variance(channel))
-    assert channel.symbols == goal.groups * len(channel.levels) + goal.abstain
+def test_it_serves_every_target(scores: Scores):
+    channel = laplace(scores, Decimal("1.5"))
+    assert math.isfinite(scores.privacy_variance(channel))
+    assert channel.symbols == scores.target.groups * len(channel.levels) + scores.target.abstain
 
 
 def test_the_split_of_the_budget_is_the_best_one():
-    goal = Goal((0.3, 0.7))
-    channel = laplace(goal, Decimal(2))
+    scores = Scores(Target((0.3, 0.7)))
+    channel = laplace(scores, Decimal(2))
     inputs = Inputs.of(channel)
     for part in np.linspace(0.3, 1, 15):
         other = exact_channel(laplace_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
-        assert goal.privacy_variance(channel) <= goal.privacy_variance(other) * (1 + 1e-4)
+        assert scores.privacy_variance(channel) <= scores.privacy_variance(other) * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("epsilon", ["0.2", "1"])
@@ -126,12 +127,12 @@ def test_groups_do_not_disturb_each_other(d: int, epsilon: str):
     """A group's sum has score ±C for C = coth(ε/2), so K Var(mean) = C²/p² where the mean is 0."""
     c = 1 / math.tanh(float(epsilon) / 2)
     shares = (*(0.5 / (d - 1) for _ in range(d - 1)), 0.5)
-    goal = Goal(shares, target="means")
-    assert goal.privacy_variance(hadamard(goal, Decimal(epsilon))) == pytest.approx(c**2 / shares[0] ** 2, rel=1e-6)
+    scores = Scores(Target(shares, kind="means"))
+    assert scores.privacy_variance(hadamard(scores, Decimal(epsilon))) == pytest.approx(c**2 / shares[0] ** 2, rel=1e-6)
 
 
 def test_every_symbol_is_likely_for_one_sign_of_every_group():
-    channel = hadamard(Goal((0.2,) * 5), Decimal(1))
+    channel = hadamard(Scores(Target((0.2,) * 5)), Decimal(1))
     assert channel.symbols == 16
     table = np.array(channel.table) / ROW_SUM * 8 * (math.e + 1)
     below, above = table[0::2], table[1::2]
@@ -139,19 +140,21 @@ def test_every_symbol_is_likely_for_one_sign_of_every_group():
     assert np.maximum(below, above) == pytest.approx(np.full((5, 16), math.e))
 
 
-@pytest.mark.parametrize("goal", [Goal((0.1,) * 10, shares_known=False), Goal((0.125,) * 8, abstain=True)])
-def test_everything_can_be_told_where_shares_are_estimated_or_people_abstain(goal: Goal):
-    channel = hadamard(goal, Decimal("0.5"))
-    assert math.isfinite(goal.privacy_variance(channel))
-    assert goal.privacy_variance(channel) < goal.privacy_variance(randomized_response(goal, Decimal("0.5")))
+@pytest.mark.parametrize(
+    "scores", [Scores(Target((0.1,) * 10, shares_known=False)), Scores(Target((0.125,) * 8, abstain=True))]
+)
+def test_everything_can_be_told_where_shares_are_estimated_or_people_abstain(scores: Scores):
+    channel = hadamard(scores, Decimal("0.5"))
+    assert math.isfinite(scores.privacy_variance(channel))
+    assert scores.privacy_variance(channel) < scores.privacy_variance(randomized_response(scores, Decimal("0.5")))
 
 
 def test_the_gain_at_small_epsilon_grows_with_the_number_of_groups():
     gains = []
     for d in (4, 8, 16):
-        goal = Goal((1 / d,) * d, target="means")
-        simple, better = (design(goal, Decimal("0.1")) for design in (randomized_response, hadamard))
-        gains.append(goal.privacy_variance(simple) / goal.privacy_variance(better))
+        scores = Scores(Target((1 / d,) * d, kind="means"))
+        simple, better = (design(scores, Decimal("0.1")) for design in (randomized_response, hadamard))
+        gains.append(scores.privacy_variance(simple) / scores.privacy_variance(better))
     assert gains[0] > 3
     assert gains[2] > 1.5 * gains[1] > 2 * gains[0]
 

@@ -10,8 +10,10 @@ from fairgauge.designs import minimax
 from fairgauge.designs.few_groups import best_channel
 from fairgauge.designs.levels import even_levels
 from fairgauge.designs.symmetry import SignedMap, action, candidates, images, orbit_averages
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 INPUTS = Inputs(3, even_levels(3), abstain=True)
 
@@ -126,19 +128,19 @@ class TestImages:
 
 
 @pytest.mark.parametrize(
-    ("goal", "epsilon"),
+    ("scores", "epsilon"),
     [
-        (Goal((0.5, 0.5)), "1"),
-        (Goal((0.2, 0.8)), "2"),
-        (Goal((0.5, 0.5), target="means"), "2"),
-        (Goal((1 / 3,) * 3), "0.5"),
-        (Goal((0.5, 0.5), shares_known=False, expect=0.3), "0.7"),
-        (Goal((0.5, 0.5), abstain=True), "1"),
+        (Scores(Target((0.5, 0.5))), "1"),
+        (Scores(Target((0.2, 0.8))), "2"),
+        (Scores(Target((0.5, 0.5), kind="means")), "2"),
+        (Scores(Target((1 / 3,) * 3)), "0.5"),
+        (Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=0.3)), "0.7"),
+        (Scores(Target((0.5, 0.5), abstain=True)), "1"),
     ],
 )
-def test_folding_symmetries_changes_nothing_but_the_time(goal: Goal, epsilon: str, monkeypatch: pytest.MonkeyPatch):
-    folded = goal.privacy_variance(best_channel(goal, Decimal(epsilon)))
+def test_folding_symmetries_changes_nothing_but_the_time(scores: Scores, epsilon: str, monkeypatch: pytest.MonkeyPatch):
+    folded = scores.privacy_variance(best_channel(scores, Decimal(epsilon)))
     monkeypatch.setattr(minimax, "candidates", lambda *_: [])
-    plain = goal.privacy_variance(best_channel(goal, Decimal(epsilon)))
+    plain = scores.privacy_variance(best_channel(scores, Decimal(epsilon)))
     # Each is within a fraction of a percent of the optimum.
     assert folded == pytest.approx(plain, rel=0.01)

@@ -9,8 +9,9 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
-from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues, Reckoning
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 EVEN = (0.5, 0.5)
 HIGH = Reckoning(0.8, None)
@@ -18,8 +19,8 @@ NARROW = Reckoning(0.8, 0.3)
 
 
 def totals(channel: Channel, aim: Reckoning) -> list[float]:
-    goal = Goal(EVEN, expect=aim.mean, spread=aim.spread, design="centred", beside=(aim,))
-    return [replace(goal, axis=axis).variance(channel) for axis in (0, 1)]
+    scores = Scores(Target(EVEN), AssumedValues(expect=aim.mean, spread=aim.spread, beside=(aim,)), design="centred")
+    return [replace(scores, axis=axis).variance(channel) for axis in (0, 1)]
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "2", "4"])
@@ -30,11 +31,13 @@ def test_it_keeps_epsilon_and_is_unbiased_for_both(epsilon: str, shares: tuple[f
     assert channel.within(Decimal(epsilon))
     assert channel.axes == ((-(2**30), 2**30),) * 2
     for axis in (0, 1):
-        goal = Goal(shares, expect=0.8, design="centred", axis=axis, beside=(aims[1 - axis],))
-        decoder = goal.decoder(channel)
-        score = goal.gap_score(decoder, (0, 1))
+        scores = Scores(
+            Target(shares), AssumedValues(expect=0.8, beside=(aims[1 - axis],)), design="centred", axis=axis
+        )
+        decoder = scores.decoder(channel)
+        score = scores.gap_score(decoder, (0, 1))
         assert score is not None
-        constant = goal.gap_constant(decoder)
+        constant = scores.gap_constant(decoder)
         rows = np.array(channel.table) / 2**53
         for x, (g, *levels) in enumerate((g, a, b) for g in (0, 1) for a in (-1, 1) for b in (-1, 1)):
             wanted = (1, -1)[g] * (levels[axis] - constant) / shares[g]
@@ -54,13 +57,13 @@ def test_a_spread_that_is_known_is_made_use_of():
     assert channel.within(Decimal(3))
     # A coin that picks one of two tables gives 4.47.
     assert max(totals(channel, NARROW)) < 3.92
-    goal = Goal(EVEN, expect=0.8, design="centred", axis=1, beside=(NARROW,))
-    decoder = goal.decoder(channel)
-    score = goal.gap_score(decoder, (0, 1))
+    scores = Scores(Target(EVEN), AssumedValues(expect=0.8, beside=(NARROW,)), design="centred", axis=1)
+    decoder = scores.decoder(channel)
+    score = scores.gap_score(decoder, (0, 1))
     assert score is not None
     levels = np.tile(decoder.inputs.levels, 6)
     signs = np.repeat([2.0, -2.0], 9)
-    assert decoder.rows @ score == pytest.approx(signs * (levels - goal.gap_constant(decoder)), abs=1e-8)
+    assert decoder.rows @ score == pytest.approx(signs * (levels - scores.gap_constant(decoder)), abs=1e-8)
 
 
 def test_weights_move_precision_from_one_to_the_other():
@@ -77,9 +80,9 @@ def test_pairs_of_signs_are_what_fixed_binary_values_allow(epsilon: str, known: 
     high = math.exp(float(epsilon))
     assert 4 * ((high + 3) / (high - 1)) ** 2 - 4 == pytest.approx(known, abs=0.005)
     for axis in (0, 1):
-        goal = Goal(EVEN, design="uncentred", axis=axis)
-        decoder = goal.decoder(channel)
-        score = goal.gap_score(decoder, (0, 1))
+        scores = Scores(Target(EVEN), design="uncentred", axis=axis)
+        decoder = scores.decoder(channel)
+        score = scores.gap_score(decoder, (0, 1))
         assert score is not None
         at_levels = decoder.rows @ score**2 - (decoder.rows @ score) ** 2
         assert at_levels == pytest.approx(np.full(8, 4 * ((high + 3) / (high - 1)) ** 2 - 4))

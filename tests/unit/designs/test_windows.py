@@ -9,25 +9,26 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.designs.simple import randomized_response
 from fairgauge.designs.windows import WindowProblem, windows
-from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.scores import UNBIASED
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues, Reckoning
+from fairgauge.targets.decoder import UNBIASED
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
-EIGHT = Goal((0.125,) * 8, expect=0.8, design="centred")
-UNEVEN = replace(EIGHT, shares=(0.3, 0.2, 0.15, 0.12, 0.1, 0.06, 0.04, 0.03))
+EIGHT = Scores(Target((0.125,) * 8), AssumedValues(expect=0.8), design="centred")
+UNEVEN = EIGHT.asking(shares=(0.3, 0.2, 0.15, 0.12, 0.1, 0.06, 0.04, 0.03))
 FOUR = Decimal(4)
 
 
-@pytest.mark.parametrize(("goal", "most"), [(EIGHT, 0.82), (UNEVEN, 0.97)])
-def test_every_gap_is_better_than_with_centred_randomized_response(goal: Goal, most: float):
-    channel = windows(goal, FOUR)
+@pytest.mark.parametrize(("scores", "most"), [(EIGHT, 0.82), (UNEVEN, 0.97)])
+def test_every_gap_is_better_than_with_centred_randomized_response(scores: Scores, most: float):
+    channel = windows(scores, FOUR)
     assert channel is not None
     assert channel.within(FOUR)
     assert channel.symbols <= 400
-    found, beside = (np.array(goal.totals(each)) for each in (channel, randomized_response(goal, FOUR)))
+    found, beside = (np.array(scores.totals(each)) for each in (channel, randomized_response(scores, FOUR)))
     assert (found / beside).max() < most
-    decoder = goal.decoder(channel)
-    functional = goal.mean_functional(decoder.inputs, 7, 0.0)
+    decoder = scores.decoder(channel)
+    functional = scores.target.mean_functional(decoder.inputs, 7, 0.0)
     score = decoder.score(functional)
     assert score is not None
     assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
@@ -35,10 +36,10 @@ def test_every_gap_is_better_than_with_centred_randomized_response(goal: Goal, m
 
 def test_where_any_values_will_do_it_is_randomized_response_of_two_levels():
     # Known to be the best of this kind: 8.42 for each group, below the 8.65 that a search found before.
-    channel = windows(replace(EIGHT, spread=None), FOUR)
+    channel = windows(EIGHT.assuming(spread=None), FOUR)
     assert channel is not None
     assert channel.symbols == 16
-    assert max(replace(EIGHT, spread=None).totals(channel)) / 2 < 8.43
+    assert max(EIGHT.assuming(spread=None).totals(channel)) / 2 < 8.43
 
 
 def test_a_cap_on_symbols_takes_levels_away_and_then_everything():

@@ -8,8 +8,8 @@ from scipy.stats import binom
 from fairgauge.estimation import anytime
 from fairgauge.estimation.anytime import SIZES, AnytimeTest, Bets
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.laws import Laws
-from fairgauge.targets.scores import Decoder
+from fairgauge.estimation.populations import Laws
+from fairgauge.targets.decoder import Decoder
 from tests.surveys import coin_channel
 
 HALF = np.array([0.5, 0.5])

@@ -13,11 +13,12 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.band import Band
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
-from fairgauge.estimation.one_score import Contradicted
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.readers import READERS, Contradicted
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.comparisons import Pair, members
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import expected_tally, people
 
 RECALL = fg.Metric("recall", 0, 1)
@@ -59,9 +60,9 @@ def test_the_gap_moves_by_at_most_what_section_1_says():
 
 @cache
 def told_by(design: str, ratio: float | None, epsilon: str = "1", share: float = 0.5) -> Estimands:
-    goal = Goal((share, 1 - share), shares_known=False, expect=0.8, ratio=ratio).by(design)
-    channel = make_channel(goal, Decimal(epsilon), design=design)[1]
-    return estimands_for(goal, channel, Asked.of(goal))
+    scores = Scores(Target((share, 1 - share), shares_known=False, ratio=ratio), AssumedValues(expect=0.8)).by(design)
+    channel = make_channel(scores, Decimal(epsilon), design=design)[1]
+    return estimands_for(scores, channel, Asked.of(scores.target))
 
 
 def law_of(told: Estimands, answer_ratio: float, mean: float = 0.8) -> Vector:
@@ -141,12 +142,12 @@ def test_an_estimate_is_the_difference_of_means_where_the_band_says_nothing_else
 def test_groups_in_the_other_order_have_the_same_numbers_mirrored(interval: str):
     """The same table with its groups turned round, read from the same counts."""
     for design in ("estimated", "centred"):
-        goal = Goal((0.2, 0.8), shares_known=False, expect=0.8, ratio=1.1).by(design)
-        channel = make_channel(goal, Decimal(2), design=design)[1]
+        scores = Scores(Target((0.2, 0.8), shares_known=False, ratio=1.1), AssumedValues(expect=0.8)).by(design)
+        channel = make_channel(scores, Decimal(2), design=design)[1]
         half = len(channel.table) // 2
         turned = replace(channel, table=channel.table[half:] + channel.table[:half])
-        other = replace(goal, shares=(0.8, 0.2))
-        told, back = (estimands_for(g, c, Asked.of(g)) for g, c in ((goal, channel), (other, turned)))
+        other = scores.asking(shares=(0.8, 0.2))
+        told, back = (estimands_for(g, c, Asked.of(g.target)) for g, c in ((scores, channel), (other, turned)))
         counts = np.round(40_000 * law_of(told, 1.05))
         gap, mirrored = (READERS[interval](one, counts).gap((0, 1), 0.01) for one in (told, back))
         assert (gap.low, gap.high) == pytest.approx((-mirrored.high, -mirrored.low), rel=2e-3)

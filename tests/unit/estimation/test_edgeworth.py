@@ -25,9 +25,9 @@ from fairgauge.estimation.edgeworth import (
     grid_of,
     modulus,
 )
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

@@ -9,7 +9,8 @@ from fairgauge.channel import ROW_SUM
 from fairgauge.estimation.estimands import Ratio, estimands_of
 from fairgauge.study import Question
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import sample_question
 from tests.surveys import coin_question, designed, tells_all
 
@@ -112,16 +113,18 @@ def test_minus_a_ratio():
     assert (-ratio).value(np.array([0.9, 0.1])) == -ratio.value(np.array([0.9, 0.1]))
 
 
-def test_the_goal_of_a_question():
-    assert Goal.of(KNOWN) == Goal((0.3, 0.7), target="means", design="sample", ratio=1.0)
-    assert Goal.of(UNKNOWN) == Goal((0.5, 0.5), shares_known=False, target="means", design="sample", ratio=math.inf)
-    assert Goal.of(sample_question(abstain=True)) == Goal(
-        (0.6, 0.4), target="gap", abstain=True, design="sample", ratio=1.0
+def test_the_scores_of_a_question():
+    assert Scores.of(KNOWN) == Scores(Target((0.3, 0.7), kind="means", ratio=1.0), design="sample")
+    assert Scores.of(UNKNOWN) == Scores(
+        Target((0.5, 0.5), shares_known=False, kind="means", ratio=math.inf), design="sample"
+    )
+    assert Scores.of(sample_question(abstain=True)) == Scores(
+        Target((0.6, 0.4), kind="gap", abstain=True, ratio=1.0), design="sample"
     )
 
 
 def test_a_real_design_for_the_gap_is_unbiased():
-    question = designed(Goal((0.5, 0.5)), "1")
+    question = designed(Scores(Target((0.5, 0.5))), "1")
     told = estimands_of(question)
     assert told.gaps is not None
     levels = np.array(question.channel.levels) / 2**30

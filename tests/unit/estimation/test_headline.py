@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairgauge.estimation.headline import Headline, headline_of
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.interval import Interval
+from fairgauge.estimation.result import Headline, headline_of
 
 BOUNDS = (-1.0, 1.0)
 AB, AC, BC = ("a", "b"), ("a", "c"), ("b", "c")

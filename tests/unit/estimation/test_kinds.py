@@ -1,6 +1,6 @@
 """Kinds of intervals: one value each, from which everything else reads.
 
-Covers: fairgauge.estimation.reader, fairgauge.estimation.readers.
+Covers: fairgauge.estimation.readers.
 """
 
 import subprocess
@@ -10,8 +10,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of
-from fairgauge.estimation.reader import Reader
-from fairgauge.estimation.readers import READERS, reader_of
+from fairgauge.estimation.readers import READERS, Reader, reader_of
 from tests.samples import site_study
 
 SITES = site_study().mechanism

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgauge.estimation.levels import LEVELS, by_halving, by_levels
+from fairgauge.estimation.p_values import LEVELS, by_halving, by_levels
 
 
 @pytest.mark.parametrize("edge", [1e-7, 0.003, 0.2])

@@ -13,7 +13,8 @@ from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.simulation import Cell, simulate_exactly
 from fairgauge.study import Comparison
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL, sample_question, sample_study
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
 
@@ -63,8 +64,8 @@ def fairlearns() -> MetricFrame:
 def ours(*, known: bool = True, swapped: bool = False) -> PrivateMetricFrame:
     """The same people, many of each, asked privately."""
     shares = (0.45, 0.4, 0.15)
-    goal = Goal(shares, shares_known=known, target="means")
-    name, channel = make_channel(goal, Decimal(4), design="randomized-response")
+    scores = Scores(Target(shares, shares_known=known, kind="means"))
+    name, channel = make_channel(scores, Decimal(4), design="randomized-response")
     sex = Attribute("sex", ("female", "male", "other"), shares, answering="alike" if known else "any")
     asked = study(*(Question(metric, sex, "means", name, "4", channel) for metric in (RECALL, LOSS)))
     names = {"female": "male", "male": "female"} if swapped else {}
@@ -227,7 +228,7 @@ def test_arguments() -> None:
 def off_by_a_twentieth() -> PrivateMetricFrame:
     """Stated 0.5 and 0.5, known to 0.05: really 0.45 and 0.55."""
     sex = Attribute("sex", {"female": "0.5", "male": "0.5"}, share_error="0.05", answering="alike")
-    name, channel = make_channel(Goal((0.5, 0.5)), Decimal(2), design="randomized-response")
+    name, channel = make_channel(Scores(Target((0.5, 0.5))), Decimal(2), design="randomized-response")
     asked = study(Question(RECALL, sex, "gap", name, "2", channel))
     tally = expected_tally(asked, people(("female", "0.9", 45 * 10**10), ("male", "0.5", 55 * 10**10)))
     return PrivateMetricFrame(asked, tally)

@@ -5,13 +5,14 @@ import pytest
 from scipy.optimize import minimize
 
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.mixtures import nearest_mixtures
-from fairgauge.targets.target import Goal
+from fairgauge.estimation.honesty import nearest_mixtures
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import designed
 
 TABLES = {
-    "epsilon 1": estimands_of(designed(Goal((0.5, 0.5)), "1", design="uncentred")).decoder.rows,
-    "epsilon 4": estimands_of(designed(Goal((0.1, 0.9)), "4", design="uncentred")).decoder.rows,
+    "epsilon 1": estimands_of(designed(Scores(Target((0.5, 0.5))), "1", design="uncentred")).decoder.rows,
+    "epsilon 4": estimands_of(designed(Scores(Target((0.1, 0.9))), "4", design="uncentred")).decoder.rows,
     "one row twice": np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]),
 }
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES)

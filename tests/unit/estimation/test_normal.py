@@ -9,9 +9,8 @@ from scipy.stats import norm
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.normal import NormalReader
-from fairgauge.estimation.reader import counts_of
-from fairgauge.estimation.values import Interval
+from fairgauge.estimation.interval import Interval
+from fairgauge.estimation.readers import NormalReader, counts_of
 from fairgauge.study import Question
 from fairgauge.targets.inputs import Vector
 from tests.surveys import coin_question, tells_all

@@ -8,10 +8,8 @@ from scipy.stats import binomtest
 
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.p_values import holm, p_values
-from fairgauge.estimation.p_values import p_value as p_value_of
-from fairgauge.estimation.reader import counts_of
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.p_values import holm
+from fairgauge.estimation.readers import READERS, counts_of
 from fairgauge.targets.comparisons import Pair
 from tests.surveys import expected_tally, people, study, tells_all
 
@@ -102,9 +100,9 @@ def test_gaps_of_estimated_shares_are_holms_too(interval: str):
         estimands_of(asked.questions[0]), counts_of(expected_tally(asked, people(*values)).counts)
     )
     pairs = reader.estimands.compared
-    alone = {pair: p_value_of(reader, pair, 0.1) for pair in pairs}
+    alone = {pair: reader.p_value(pair, 0.1) for pair in pairs}
     assert len({p for p in alone.values() if p < 1}) > 1
-    assert p_values(reader, pairs, 0.1) == holm(alone, 3) != alone
+    assert reader.p_values(pairs, 0.1) == holm(alone, 3) != alone
 
 
 def test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_say():
@@ -113,8 +111,8 @@ def test_the_clearest_of_several_gaps_is_as_surprising_as_all_of_them_together_s
     values = (("female", "0.9", 600), ("male", "0.1", 600), ("other", "0.5", 800))
     counts = counts_of(expected_tally(asked, people(*values)).counts)
     reader = READERS["normal"](estimands_of(asked.questions[0]), counts)
-    together = {pair: p_value_of(reader, pair, 0.0) for pair in reader.estimands.compared}
-    found = p_values(reader, reader.estimands.compared, 0.0)
+    together = {pair: reader.p_value(pair, 0.0) for pair in reader.estimands.compared}
+    found = reader.p_values(reader.estimands.compared, 0.0)
     assert len(together) == 3
     assert 1e-9 < min(together.values()) < 0.5
     assert min(found.values()) == min(together.values())

@@ -1,6 +1,6 @@
 """The gap where shares are estimated: what is accepted, what is spent of alpha, and twins that must be caught.
 
-Covers: fairgauge.estimation.population_gap, fairgauge.estimation.gap_tests, fairgauge.estimation.one_score.
+Covers: fairgauge.estimation.population_gap, fairgauge.estimation.tests, fairgauge.estimation.readers.
 """
 
 import math
@@ -16,33 +16,32 @@ from scipy.special import ndtr
 from scipy.stats import binom, hypergeom, norm
 
 from fairgauge.designs import make_channel
-from fairgauge.estimation import gap_tests, population_gap
+from fairgauge.estimation import population_gap, tests
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.betting import bounds_of_means
-from fairgauge.estimation.by_inversion import AnytimeReader, PopulationReader
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
-from fairgauge.estimation.gap_score import GapScore
-from fairgauge.estimation.gap_tests import SHARE, NormalGapTest, least_margin
+from fairgauge.estimation.gap_score import FRACTIONS, GapScore, InProportion, Thrown
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.normal import NormalReader
-from fairgauge.estimation.one_score import Contradicted, OneScoreReader
 from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
-from fairgauge.estimation.splitting import FRACTIONS, InProportion, Thrown
+from fairgauge.estimation.readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
+from fairgauge.estimation.tests import SHARE, NormalGapTest, least_margin
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import tells_all
 from tests.unit.estimation.test_gap_score import law, score_of
 
-READERS: tuple[type[OneScoreReader], ...] = (PopulationReader, AnytimeReader, NormalReader)
+READERS: tuple[type[Reader], ...] = (PopulationReader, AnytimeReader, NormalReader)
 DRAWS = 150
 
 
 @cache
 def told(epsilon: str = "2") -> Estimands:
-    goal = Goal((0.5, 0.5), shares_known=False, expect=0.8)
-    return estimands_for(goal, make_channel(goal, Decimal(epsilon), design="uncentred")[1], Asked.of(goal))
+    scores = Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=0.8))
+    return estimands_for(scores, make_channel(scores, Decimal(epsilon), design="uncentred")[1], Asked.of(scores.target))
 
 
 def drawn(answers: int, share: float, means: tuple[float, float], seed: int = 5) -> Vector:
@@ -82,7 +81,7 @@ def test_the_right_gap_is_rejected_no_more_often_than_stated(answers: int):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_kind_rejects_the_right_gap_no_more_often_than_stated(reader: type[OneScoreReader]):
+def test_every_kind_rejects_the_right_gap_no_more_often_than_stated(reader: type[Reader]):
     counts = np.random.default_rng(12).multinomial(4000, _truth(), size=40).astype(float)
     tests = (reader(told(), row, None, Thrown(f"x {number}")) for number, row in enumerate(counts))
     missed = sum(not test.believes_gap((0, 1), 0.4, 0.1) for test in tests)
@@ -134,18 +133,16 @@ def test_every_place_where_the_variance_is_bounded_has_its_own_part_of_alpha(mon
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_the_share_has_its_part_of_a_pair_and_pairs_share_alpha(
-    reader: type[OneScoreReader], monkeypatch: pytest.MonkeyPatch
-):
+def test_the_share_has_its_part_of_a_pair_and_pairs_share_alpha(reader: type[Reader], monkeypatch: pytest.MonkeyPatch):
     estimands = estimands_of(tells_all(groups=3))
     counts = np.linspace(50_000.0, 60_000.0, estimands.decoder.rows.shape[1]).round()
     asked, of_share, test = [], [], judged(300)
 
-    def share(_self: OneScoreReader, _share: Ratio, alpha: float) -> tuple[float, float]:
+    def share(_self: Reader, _share: Ratio, alpha: float) -> tuple[float, float]:
         of_share.append(alpha)
         return 0.2, 0.4
 
-    def spied(_self: OneScoreReader, _score: GapScore, _share: tuple[float, float], alpha: float) -> PopulationGapTest:
+    def spied(_self: Reader, _score: GapScore, _share: tuple[float, float], alpha: float) -> PopulationGapTest:
         asked.append(alpha)
         return test
 
@@ -169,7 +166,7 @@ def test_the_points_of_shares_reach_from_end_to_end():
     shares = judged(share=(0.25, 0.35)).shares
     assert shares[0] == 0.25
     assert shares[-1] == 0.35
-    assert len(shares) == gap_tests.POINTS
+    assert len(shares) == tests.POINTS
 
 
 @pytest.mark.parametrize("bend", [-3.0, 0.0, 2.5])
@@ -270,8 +267,8 @@ def test_bets_alone_decide_where_answers_are_few():
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("answers", [700, 3000])
-def test_no_gap_beyond_what_is_found_is_accepted(reader: type[OneScoreReader], answers: int):
-    """Assumed where the hull is searched for, as in ``test_by_inversion``."""
+def test_no_gap_beyond_what_is_found_is_accepted(reader: type[Reader], answers: int):
+    """Assumed where the hull is searched for, as in ``test_readers``."""
     found = reader(told(), drawn(answers, 0.3, (0.6, 0.2)))
     test, interval = found.gap_test((0, 1), 0.05), found.difference((0, 1), 0.05)
     ends = np.linspace(-2, interval.low, 8)[:-1], np.linspace(interval.high, 2, 8)[1:]
@@ -281,7 +278,7 @@ def test_no_gap_beyond_what_is_found_is_accepted(reader: type[OneScoreReader], a
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("means", [(0.9, 0.3), (0.3, 0.9)])
-def test_the_p_value_of_a_gap_does_not_depend_on_its_sign(reader: type[OneScoreReader], means: tuple[float, float]):
+def test_the_p_value_of_a_gap_does_not_depend_on_its_sign(reader: type[Reader], means: tuple[float, float]):
     found = reader(told(), drawn(50_000, 0.5, means))
     assert found.excludes((0, 1), 0.1, 0.01)
     assert not found.excludes((0, 1), 0.6, 0.01)
@@ -412,10 +409,10 @@ def test_a_number_that_is_cut_off_reaches_where_it_is_cut():
 def test_what_draws_are_dealt_out_unevenly_is_paid_for():
     """In the sum of the parts and in the bets, each by all that it may be; and alpha has a part less for it."""
     test = with_draws()
-    assert test.level == pytest.approx(0.05 * (1 - gap_tests.STRAY))
-    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (gap_tests.STRAY * 0.05))
+    assert test.level == pytest.approx(0.05 * (1 - tests.STRAY))
+    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (tests.STRAY * 0.05))
     # Two sides of nine numbers, five sizes and four sums of sizes.
-    assert 2 * 9 * math.exp(-logarithm) <= gap_tests.STRAY * 0.05
+    assert 2 * 9 * math.exp(-logarithm) <= tests.STRAY * 0.05
     part = 400 / float(test.sizes.sum())
     expected = np.sqrt(2 * n * part * (1 - part) * logarithm) + logarithm / 3
     assert test.strays(n) == pytest.approx(np.minimum(expected, n))
@@ -441,7 +438,7 @@ def test_a_draw_is_dealt_out_no_more_unevenly_than_is_said():
         reach, mean = float(test.strays(np.array([size]))[0]), size * 400 / total
         law_of_part = hypergeom(total, 400, int(size))
         missed += law_of_part.sf(math.ceil(mean + reach) - 1) + law_of_part.cdf(math.floor(mean - reach))
-    assert missed <= gap_tests.STRAY * 0.05
+    assert missed <= tests.STRAY * 0.05
 
 
 def test_with_very_many_answers_the_variance_is_what_it_is():

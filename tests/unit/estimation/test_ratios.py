@@ -3,8 +3,8 @@
 import pytest
 
 from fairgauge.estimation import Interval, estimate
+from fairgauge.estimation.interval import impact_ratio
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.estimation.ratios import impact_ratio
 from fairgauge.reports.words import ratio_sentence
 from fairgauge.study import Metric
 from tests.samples import RECALL

@@ -12,12 +12,12 @@ from scipy.stats import binom
 from fairgauge.designs import make_channel
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.inference import response_ratios
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.reader import counts_of
-from fairgauge.estimation.readers import reader_of
-from fairgauge.estimation.response import response_ratios
+from fairgauge.estimation.readers import counts_of, reader_of
 from fairgauge.study import Attribute, Comparison, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.surveys import NAMES, coin_question, expected_tally, people, study, tells_all
 
@@ -73,8 +73,8 @@ def test_all_comparisons_hold_together():
 @pytest.mark.parametrize("epsilon", ["1", "2"])
 def test_the_width_is_that_of_the_score_of_shares(epsilon: str):
     r"""Half the width of ln R is z sqrt(H / K), with H = 4 ((E + 3) / (E - 1))^2 for randomized response."""
-    goal = Goal((0.5, 0.5), shares_known=False)
-    name, channel = make_channel(goal, Decimal(epsilon), design="randomized-response")
+    scores = Scores(Target((0.5, 0.5), shares_known=False))
+    name, channel = make_channel(scores, Decimal(epsilon), design="randomized-response")
     asked = study(Question(RECALL, Attribute("sex", NAMES[:2], ("0.5", "0.5")), "gap", name, epsilon, channel))
     found = told(asked, ("female", "0.5", 50_000), ("male", "0.5", 50_000))["female", "male"]
     factor = math.exp(float(epsilon))

@@ -12,8 +12,10 @@ from fairgauge.estimation.result import Sensitivity
 from fairgauge.estimation.sensitivity import forged_move, gap_ratios, share_move
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
@@ -214,7 +216,7 @@ def test_units_are_those_of_the_metric():
 
 def test_a_centred_score_makes_a_wrong_share_matter_less():
     """Nobody differs, and there are really 1 % more of one group than the study says."""
-    expected = designed(Goal((0.5, 0.5), expect=0.8), "4")
+    expected = designed(Scores(Target((0.5, 0.5)), AssumedValues(expect=0.8)), "4")
     asked = study(Question(RECALL, expected.attribute, "gap", expected.design, "4", expected.channel, expect=0.9))
     really = people(("female", "0.9", 510_000), ("male", "0.9", 490_000))
     tally = expected_tally(asked, really)

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairgauge.estimation import share_error
-from fairgauge.estimation.band import Band
+from fairgauge.estimation import band
+from fairgauge.estimation.band import Band, Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.share_error import Readings, gap_in_band, mean_in_band
-from fairgauge.estimation.values import Interval
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import attribute, coin_question, designed, tells_all
 
 
 def held(error: float, runs: int = 150, *, tells: bool = False) -> int:
     """How often no gap at all is believed, of clients at recall 0.9 who split 45 to 55 and are taken for halves."""
-    question = tells_all("0.5", "0.5") if tells else designed(Goal((0.5, 0.5)), "2", design="uncentred")
+    question = tells_all("0.5", "0.5") if tells else designed(Scores(Target((0.5, 0.5))), "2", design="uncentred")
     told = replace(estimands_of(question), share_error=error)
     levels = told.decoder.inputs.levels
     at_08 = np.array([np.interp(0.8, levels, row) for row in np.eye(len(levels))])
@@ -96,7 +96,7 @@ def gaps_that_fit(shares: tuple[str, ...], levels: tuple[float, float]) -> tuple
     for g in (0, 1):
         means[inputs.blocks[g]] += levels[g]
     gap, known = Interval(0.3, 0.25, 0.35), (Interval(0.5, 0.2, 0.8), Interval(0.2, 0.0, 0.4))
-    found = gap_in_band(Readings(gap, known, means), told, (0, 1))
+    found = gap_in_band(Readings(gap, known, means), told.band, inputs, (0, 1))
     rng, seen = np.random.default_rng(4), []
     lines = [np.polyfit(inputs.levels, means[inputs.blocks[g]], 1) for g in (0, 1)]
     for _ in range(20_000):
@@ -127,8 +127,8 @@ def test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is(
     shares: tuple[str, ...], levels: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ):
     fine, _ = gaps_that_fit(shares, levels)
-    monkeypatch.setattr(share_error, "_LONG", 1)
-    monkeypatch.setattr(share_error, "_SQUARE", 1)
+    monkeypatch.setattr(band, "_LONG", 1)
+    monkeypatch.setattr(band, "_SQUARE", 1)
     found, seen = gaps_that_fit(shares, levels)
     assert found.low <= min(fine.low, *seen)
     assert found.high >= max(fine.high, *seen)

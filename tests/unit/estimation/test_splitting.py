@@ -8,7 +8,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from fairgauge.estimation.splitting import BYTES, FRACTIONS, InProportion, Thrown
+from fairgauge.estimation.gap_score import BYTES, FRACTIONS, InProportion, Thrown
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
 

@@ -13,10 +13,11 @@ from fairgauge.federation import NodeCounter
 from fairgauge.simulation import Cell, Population, simulate
 from fairgauge.study import Attribute, Release, Study
 from fairgauge.tallies import Tally
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.recorder import recorder
 from tests.samples import sample_question, sample_study, two_questions
-from tests.sites import confusion_study, records
+from tests.sites import NOBODY, confusion_study, read, records, site_of
 from tests.surveys import designed
 
 STUDY = sample_study()
@@ -115,7 +116,7 @@ def many(study: Study, clients: int) -> list[Answer]:
 
 
 def test_many_answers_give_the_gap_with_an_interval_that_holds_at_every_look() -> None:
-    study = sample_study(designed(Goal((0.5, 0.5)), "4", design="randomized-response"))
+    study = sample_study(designed(Scores(Target((0.5, 0.5))), "4", design="randomized-response"))
     counter = NodeCounter(study, confidence=0.95)
     counter.add(unknown(many(study, 4000)))
     gap = estimate(study, counter.tally, confidence=0.95, interval="anytime")["recall"].gaps["female", "male"]
@@ -175,9 +176,10 @@ def test_sites_that_hold_many_people(tmp_path: Path) -> None:
     path = tmp_path / "answers.ndjson"
     counter = NodeCounter(study, path=path)
     rng = random.Random(5)
-    sites = [answer(study, records(rng, 400, {"female": (0.6, 0.1), "male": (0.8, 0.1)})) for _ in range(6)]
+    rates = {"female": (0.6, 0.1), "male": (0.8, 0.1)}
+    sites = [answer(study, read(site_of(study), records(rng, 400, rates))) for _ in range(6)]
     assert counter.add((f"hospital-{n}", one) for n, one in enumerate(sites)) == 6
-    assert counter.add([("hospital-0", answer(study, []))]) == 0, "one that lost its ledger"
+    assert counter.add([("hospital-0", answer(study, NOBODY))]) == 0, "one that lost its ledger"
     of_devices = Answer(study.digest, "0" * 32, (1,))
     of_too_few_cells = Answer(study.digest, "1" * 32, (1, 2))
     assert counter.add([(None, of_devices), (None, of_too_few_cells)]) == 0
@@ -190,5 +192,5 @@ def test_sites_that_hold_many_people(tmp_path: Path) -> None:
         file.write(b'{"counts":[12,-3')  # a crash within a line
     later = NodeCounter(study, path=path)
     assert later.answers == counter.answers
-    assert later.add([(None, answer(study, []))]) == 1
+    assert later.add([(None, answer(study, NOBODY))]) == 1
     assert len(path.read_bytes().splitlines()) == 7

@@ -22,7 +22,7 @@ from tests.samples import sample_question, sample_study, two_questions
 from tests.silence import NOT_LISTED, Person, groups_read, person, silent
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
-from tests.unit.client.test_site_asked import MARK, settled
+from tests.unit.client.test_site_asked import MARK, prepared
 from tests.unit.flower.messages import asked
 
 STUDY = sample_study()
@@ -327,10 +327,10 @@ class TestTheNodeDecides:
         ]
 
     def test_a_study_that_asks_otherwise_is_refused_before_the_profile_is_opened(self, here: Path) -> None:
-        settled_file = settle(here, attributes={"sex": ["male", "female"]}, metrics={"recall": ["0", "0.5"]})
+        prepared_file = settle(here, attributes={"sex": ["male", "female"]}, metrics={"recall": ["0", "0.5"]})
         (here / "profile.json").unlink()
         app = App()
-        assert refused(app(**{SETTINGS: str(settled_file)}), "asked")
+        assert refused(app(**{SETTINGS: str(prepared_file)}), "asked")
         assert app.runs == 0
 
     @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ class TestSites:
 
     def test_the_answer_comes_from_the_nodes_own_records(self, tmp_path: Path) -> None:
         app = App(study=confusion_study(), group=None, ledger=None)
-        settings = str(settled(tmp_path))
+        settings = str(prepared(tmp_path))
         reply = app(**{SITE: settings})
         found = from_content(reply.content)
         assert isinstance(found, Answer)
@@ -406,7 +406,7 @@ class TestSites:
         assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
     def test_the_nodes_agent_answers_for_its_records(self, here: Path) -> None:
-        settled(here)
+        prepared(here)
         (here / "patients.csv").chmod(0o600)
         with serving(settle(here, site="site.json")):
             app = App(study=confusion_study(), group=None, ledger=None)
@@ -416,10 +416,10 @@ class TestSites:
 
     def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
         assert refused(App(study=confusion_study())(), "settings")
-        assert refused(App(study=confusion_study())(**{SITE: str(settled(tmp_path, limit="0.1"))}), "limit")
+        assert refused(App(study=confusion_study())(**{SITE: str(prepared(tmp_path, limit="0.1"))}), "limit")
 
     def test_whatever_a_record_holds_there_is_an_answer(self, tmp_path: Path) -> None:
-        broken = settled(tmp_path, records=f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
+        broken = prepared(tmp_path, f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
         reply = App(study=confusion_study())(**{SITE: str(broken)})
         assert isinstance(from_content(reply.content), Answer)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fairgauge.collector.pages import speaking
+from fairgauge.collector.pages import take_part
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
 from fairgauge.languages.catalogue import region_of
 from fairgauge.languages.plurals import OTHER
@@ -160,7 +160,7 @@ def test_every_text_is_used_and_every_text_that_is_used_is_there() -> None:
 
 
 def test_scripts_have_the_words_that_they_use() -> None:
-    given = speaking.for_scripts()
+    given = take_part.for_scripts()
     for name in SCRIPTS:
         source = (PAGES / name).read_text(encoding="utf-8")
         asked = set(re.findall(r'(?:say|rich)\("([a-z]+\.[a-z-]+)"', source))

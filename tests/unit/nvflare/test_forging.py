@@ -27,7 +27,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerFilter, SiteGuard, StudyFilter
 from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY
 from tests.sites import confusion_study
-from tests.unit.client.test_site_asked import settled
+from tests.unit.client.test_site_asked import prepared
 from tests.unit.nvflare.running import COOKIE, SITE, TASK, Filtering, Handling, Process, make_scope, run_task
 
 ASKED = confusion_study()
@@ -177,10 +177,10 @@ def forgers(forger: Forger) -> dict[str, tuple[Process, Parts]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / SITE).mkdir()
-    settled(tmp_path / SITE)
+    prepared(tmp_path / SITE)
     # A folder of the job's own, with records of its own and no limits to speak of.
     (tmp_path / "forged").mkdir()
-    settled(tmp_path / "forged")
+    prepared(tmp_path / "forged")
     return tmp_path
 
 

@@ -30,9 +30,9 @@ from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result, to_res
 from fairgauge.study import Study
 from tests.samples import sample_study
 from tests.silence import Person, groups_read, person, silent
-from tests.sites import confusion_study
+from tests.sites import NOBODY, confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
-from tests.unit.client.test_site_asked import MARK, settled
+from tests.unit.client.test_site_asked import MARK, prepared
 
 STUDY_ASKED = sample_study()
 DOCUMENT = STUDY_ASKED.to_bytes().decode()
@@ -202,7 +202,7 @@ def test_a_recipe_holds_the_study_the_script_and_where_answers_go(tmp_path: Path
 
 def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Path) -> None:
     asked = confusion_study().to_bytes().decode()
-    own = str(settled(tmp_path))
+    own = str(prepared(tmp_path))
     first = at_the_site(AnswerFilter(records=own), metrics(), asked=asked)
     answer = from_result(first)
     assert isinstance(answer, Answer)
@@ -222,7 +222,7 @@ def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Pa
 
 
 def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:
-    settled(tmp_path)
+    prepared(tmp_path)
     (tmp_path / "patients.csv").chmod(0o600)
     (tmp_path / "agent.json").write_text('{"site": "site.json"}')
     asked = confusion_study().to_bytes().decode()
@@ -236,7 +236,7 @@ def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:
 def test_a_server_counts_sites(tmp_path: Path) -> None:
     study = confusion_study()
     collector = AnswerCollector(study.to_bytes().decode(), str(tmp_path / "answers.ndjson"))
-    sent = answer(study, [])
+    sent = answer(study, NOBODY)
     for name in ("site-1", "site-1", "site-2"):
         collector.process_client_response(Client(name, ""), "validate", to_result(sent), FLContext())
     assert collector.counter.answers == (sent,)

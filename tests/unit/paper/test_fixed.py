@@ -10,18 +10,19 @@ from fairgauge.paper.fixed import _fourth, _third, central_moments, fixed
 from fairgauge.paper.prawitz import Moments, distances
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import finite
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import coin_channel, designed
 
 
 def spread_of(epsilon: str, share: float) -> Spread:
-    goal = Goal((share, 1 - share))
-    decoder = goal.decoder(designed(goal, epsilon, design="uncentred").channel)
-    score = decoder.score(goal.gap_functional(decoder.inputs, (0, 1)))
+    scores = Scores(Target((share, 1 - share)))
+    decoder = scores.decoder(designed(scores, epsilon, design="uncentred").channel)
+    score = decoder.score(scores.target.gap_functional(decoder.inputs, (0, 1)))
     assert score is not None
-    return Spread(decoder, score, goal.share_vector)
+    return Spread(decoder, score, scores.target.share_vector)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])

@@ -1,6 +1,6 @@
 """The distance to the normal law against exact distances: a sum of coins is binomial.
 
-Covers: fairgauge.estimation.hypothesis.
+Covers: fairgauge.estimation.tests.
 """
 
 import math
@@ -11,11 +11,11 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.estimation.hypothesis import Hypothesis
-from fairgauge.estimation.laws import Laws
+from fairgauge.estimation.populations import Laws
+from fairgauge.estimation.tests import Hypothesis
 from fairgauge.paper import prawitz
 from fairgauge.paper.prawitz import Moments, distances, grid_for, grid_of, modulus
-from fairgauge.targets.scores import Decoder
+from fairgauge.targets.decoder import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

@@ -5,8 +5,8 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.paper.spread import Spread
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, coin_channel
 

@@ -9,8 +9,8 @@ from scipy.stats import binom, norm
 from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.paper.widths import Width, berry_esseen, chebyshev, chernoff, finite
+from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
-from fairgauge.targets.scores import Decoder
 from tests.surveys import coin_channel
 
 SCORE = np.array([-4.0, 4.0])

@@ -14,7 +14,7 @@ from fairgauge.planning.plans import plan_for
 from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 from tests.surveys import expected_tally, people
 
 RECALL, SEX = Metric("recall", 0, 1), Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
@@ -29,7 +29,7 @@ def asked(part: float) -> Question:
 def test_the_plan_has_the_width_that_the_estimate_has(part: float):
     """Recall is 0 or 1, and 0.9 on average, as is reckoned with; the part without positives abstains."""
     found = plan_for(
-        Goal.of(asked(part)), RECALL, epsilon=Decimal(2), clients=CLIENTS, interval="normal", designs=[DESIGN]
+        Scores.of(asked(part)), RECALL, epsilon=Decimal(2), clients=CLIENTS, interval="normal", designs=[DESIGN]
     )
     study = Study("Recall", designed([asked(part)], Decimal(2), design=DESIGN))
     each = round(CLIENTS * (1 - part) / 2)
@@ -47,7 +47,7 @@ def test_the_plan_has_the_width_that_the_estimate_has(part: float):
 
 def test_more_who_abstain_need_more_clients():
     few, many = (
-        plan_for(Goal.of(asked(part)), RECALL, epsilon=Decimal(2), error=0.01, interval="normal", designs=[DESIGN])
+        plan_for(Scores.of(asked(part)), RECALL, epsilon=Decimal(2), error=0.01, interval="normal", designs=[DESIGN])
         for part in (0.1, 0.5)
     )
     assert (many.rows[0].clients or 0) > 1.9 * (few.rows[0].clients or 0)
@@ -60,7 +60,7 @@ def test_the_document_says_with_how_many_it_reckons(part: str | None, said: str 
     study = Study("Recall", [question])
     (read,) = Study.from_bytes(study.to_bytes()).questions
     assert (read.abstaining, b'"abstaining"' in study.to_bytes()) == (said, said is not None)
-    assert Goal.of(read).abstaining == float(said or 0.1)
+    assert Scores.of(read).target.abstaining == float(said or 0.1)
     assert answers_needed(read, 0.01) == answers_needed(question, 0.01)
 
 

@@ -9,16 +9,18 @@ import pytest
 
 from fairgauge.designs import designs_for, make_channel, tried_by_auto
 from fairgauge.estimation.estimands import Asked, estimands_for
+from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.readers import READERS
-from fairgauge.estimation.splitting import Thrown
 from fairgauge.planning import choose_design
 from fairgauge.planning.answering import answering_lines
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.choose_design import share_slope
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 RECALL = Metric("recall", 0, 1)
 NORMAL = kind_of("normal")
@@ -31,8 +33,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose_design, "planned_width", lambda g, c, n, _, a: planned_width(g, c, n, NORMAL, a))
 
 
-def goal_of(ratio: float, expect: float | None = 0.8, share: float = 0.5) -> Goal:
-    return Goal((share, 1 - share), expect=expect, ratio=ratio).by("")
+def scores_of(ratio: float, expect: float | None = 0.8, share: float = 0.5) -> Scores:
+    return Scores(Target((share, 1 - share), ratio=ratio), AssumedValues(expect=expect)).by("")
 
 
 # Points at 99 % for 10^4 answers, expectation .9: the design paper's table of a known split with bands, and estimated.
@@ -49,17 +51,17 @@ def test_tables_for_known_and_estimated_splits_are_as_good_as_they_should_be(
     epsilon: str, known: dict[float, float], estimated: float
 ):
     for ratio, points in known.items():
-        goal = goal_of(ratio).by("centred")
-        channel = make_channel(goal, Decimal(epsilon), design="centred")[1]
-        constant = abs(goal.gap_constant(goal.decoder(channel)))
-        found = Z * math.sqrt(goal.variance(channel) / 1e4) + share_slope(goal) * (1 + constant)
+        scores = scores_of(ratio).by("centred")
+        channel = make_channel(scores, Decimal(epsilon), design="centred")[1]
+        constant = abs(scores.gap_constant(scores.decoder(channel)))
+        found = Z * math.sqrt(scores.variance(channel) / 1e4) + share_slope(scores.target) * (1 + constant)
         assert 50 * found == pytest.approx(points, rel=0.01)
         if ratio > 1:
             # As read it is no wider: a group that answered more often is divided by its own share, too.
-            assert planned_width(goal, channel, 1e4, NORMAL, 0.01) <= found
-    goal = goal_of(1.1).by("estimated")
-    channel = make_channel(goal, Decimal(epsilon), design="estimated")[1]
-    assert 50 * Z * math.sqrt(goal.variance(channel) / 1e4) == pytest.approx(estimated, rel=0.01)
+            assert planned_width(scores, channel, 1e4, NORMAL, 0.01) <= found
+    scores = scores_of(1.1).by("estimated")
+    channel = make_channel(scores, Decimal(epsilon), design="estimated")[1]
+    assert 50 * Z * math.sqrt(scores.variance(channel) / 1e4) == pytest.approx(estimated, rel=0.01)
 
 
 @pytest.mark.parametrize("expect", [0.8, None])
@@ -69,30 +71,33 @@ def test_tables_for_known_and_estimated_splits_are_as_good_as_they_should_be(
 def test_auto_takes_the_table_that_is_read_best(
     quick: None, epsilon: str, ratio: float, answers: int, expect: float | None
 ):
-    goal = goal_of(ratio, expect)
-    best, channel = choose_design.choose_design(goal, Decimal(epsilon), answers)
+    scores = scores_of(ratio, expect)
+    best, channel = choose_design.choose_design(scores, Decimal(epsilon), answers)
     widths = {
-        name: planned_width(goal.by(name), make_channel(goal, Decimal(epsilon), design=name)[1], answers, NORMAL, 0.01)
-        for name in tried_by_auto(goal)
+        name: planned_width(
+            scores.by(name), make_channel(scores, Decimal(epsilon), design=name)[1], answers, NORMAL, 0.01
+        )
+        for name in tried_by_auto(scores)
     }
-    assert planned_width(goal.by(best), channel, answers, NORMAL, 0.01) <= 1.0011 * min(widths.values())
+    assert planned_width(scores.by(best), channel, answers, NORMAL, 0.01) <= 1.0011 * min(widths.values())
 
 
 def test_few_answers_and_a_narrow_band_get_a_table_that_relies_on_shares_and_others_do_not(quick: None):
-    narrow, _ = choose_design.choose_design(goal_of(1.02), Decimal("0.5"), 10_000)
-    wide, _ = choose_design.choose_design(goal_of(1.25), Decimal(2), 10_000)
-    assert (goal_of(1.02).by(narrow).shares_known, goal_of(1.25).by(wide).shares_known) == (True, False)
+    narrow, _ = choose_design.choose_design(scores_of(1.02), Decimal("0.5"), 10_000)
+    wide, _ = choose_design.choose_design(scores_of(1.25), Decimal(2), 10_000)
+    assert scores_of(1.02).by(narrow).target.shares_known
+    assert not scores_of(1.25).by(wide).target.shares_known
 
 
 def test_a_known_split_gets_the_better_table_where_nothing_is_expected():
     chosen = {
-        (epsilon, expect): choose_design.choose_design(goal_of(1.0, expect), Decimal(epsilon), 10**5)[0]
+        (epsilon, expect): choose_design.choose_design(scores_of(1.0, expect), Decimal(epsilon), 10**5)[0]
         for epsilon, expect in (("2", None), ("4", None), ("4", 0.8))
     }
     assert chosen == {("2", None): "centred", ("4", None): "estimated", ("4", 0.8): "centred"}
 
 
-def test_a_study_has_the_goal_that_its_table_was_made_for():
+def test_a_study_is_read_by_the_scores_that_its_table_was_made_for():
     for answering, name, known in (
         ("1.1", "estimated", False),
         ("1.1", "centred", True),
@@ -100,34 +105,34 @@ def test_a_study_has_the_goal_that_its_table_was_made_for():
     ):
         sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering=answering)
         (made,) = design(RECALL, sex, epsilon=2, design=name)
-        goal = Goal.of(made)
-        assert (goal.shares_known, goal.most_ratio) == (known, sex.ratio)
-    any_split = Goal.of(Question(RECALL, Attribute("sex", {"female": 0.5, "male": 0.5})))
+        scores = Scores.of(made)
+        assert (scores.target.shares_known, scores.target.most_ratio) == (known, sex.ratio)
+    any_split = Scores.of(Question(RECALL, Attribute("sex", {"female": 0.5, "male": 0.5})))
     assert not {"estimated", "estimated-centred"} & set(designs_for(any_split))
 
 
 def test_several_groups_and_means_have_estimated_splits_within_the_band():
-    three = Goal((0.2, 0.3, 0.5), ratio=1.1, expect=0.8).by("uncentred")
-    assert not three.shares_known
-    assert not Goal((0.5, 0.5), ratio=1.1, target="means").by("uncentred").shares_known
+    three = Scores(Target((0.2, 0.3, 0.5), ratio=1.1), AssumedValues(expect=0.8)).by("uncentred")
+    assert not three.target.shares_known
+    assert not Scores(Target((0.5, 0.5), ratio=1.1, kind="means")).by("uncentred").target.shares_known
 
 
 def test_a_plan_has_three_lines_with_the_tables_that_design_makes(quick: None):
     sex = Attribute("sex", {"female": 0.5, "male": 0.5})
-    goal = Goal.of(Question(RECALL, sex, expect=0.9))
+    scores = Scores.of(Question(RECALL, sex, expect=0.9))
     (found,) = plan(RECALL, sex, epsilon=1, clients=10_000, expect=0.9, interval="normal")
-    lines = answering_lines(goal, RECALL, found)
+    lines = answering_lines(scores, RECALL, found)
     assert [line.answering for line in lines] == ["any", "1.1", "alike"]
     assert lines[0].error == found.row(found.best or "").error
     for line in lines:
         asked = Attribute("sex", {"female": 0.5, "male": 0.5}, answering=line.answering)
         (made,) = design(RECALL, asked, epsilon=1, clients=10_000, expect=0.9)
         assert made.design == line.design
-        read = RECALL.scale * planned_width(Goal.of(made), made.channel, 10_000, NORMAL, 0.01)
+        read = RECALL.scale * planned_width(Scores.of(made), made.channel, 10_000, NORMAL, 0.01)
         assert read == pytest.approx(line.error)
     assert lines[0].error >= lines[1].error > lines[2].error
     (needed,) = plan(RECALL, sex, epsilon=1, error=0.02, expect=0.9, interval="normal")
-    (first, *_, last) = answering_lines(goal, RECALL, needed)
+    (first, *_, last) = answering_lines(scores, RECALL, needed)
     best = needed.row(needed.best or "").clients or 0
     assert first.clients == pytest.approx(best, rel=0.05)
     assert (last.clients or 0) < 0.5 * best
@@ -137,28 +142,28 @@ def test_three_groups_have_three_lines_too(quick: None):
     shares = {"a": "0.4", "b": "0.3", "c": "0.3"}
     asked = Attribute("group", shares)
     (found,) = plan(RECALL, asked, epsilon=2, clients=50_000, interval="normal")
-    lines = answering_lines(Goal.of(Question(RECALL, asked)), RECALL, found)
+    lines = answering_lines(Scores.of(Question(RECALL, asked)), RECALL, found)
     assert [line.answering for line in lines] == ["any", "1.1", "alike"]
     assert lines[0].error == pytest.approx(found.row(found.best or "").error)
     (made,) = design(RECALL, replace(asked, answering="alike"), epsilon=2, clients=50_000)
     assert made.design == lines[2].design
-    read = RECALL.scale * planned_width(Goal.of(made), made.channel, 50_000, NORMAL, 0.01)
+    read = RECALL.scale * planned_width(Scores.of(made), made.channel, 50_000, NORMAL, 0.01)
     assert read == pytest.approx(lines[2].error)
     assert lines[0].error > 1.2 * lines[2].error
     many = Attribute("group", [str(number) for number in range(7)], ["0.1"] * 6 + ["0.4"])
-    assert answering_lines(Goal.of(Question(RECALL, many)), RECALL, found) == ()
+    assert answering_lines(Scores.of(Question(RECALL, many)), RECALL, found) == ()
 
 
 def test_a_band_leaves_what_no_number_of_clients_takes_away(quick: None):
     sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="1.02")
     (found,) = plan(RECALL, sex, epsilon="0.5", clients=3_000, expect=0.9, interval="normal")
-    (line,) = (line for line in answering_lines(_goal(sex), RECALL, found) if line.answering == "1.02")
-    assert _goal(sex).by(line.design).shares_known
+    (line,) = (line for line in answering_lines(_scores(sex), RECALL, found) if line.answering == "1.02")
+    assert _scores(sex).by(line.design).target.shares_known
     assert line.clients is None or line.clients > 10**5
 
 
-def _goal(sex: Attribute) -> Goal:
-    return Goal.of(Question(RECALL, sex, expect=0.9))
+def _scores(sex: Attribute) -> Scores:
+    return Scores.of(Question(RECALL, sex, expect=0.9))
 
 
 @pytest.mark.parametrize("answering", ["any", "1.1", "alike"])
@@ -174,14 +179,14 @@ def test_groups_in_the_other_order_have_the_same_plan(quick: None, answering: st
 @pytest.mark.parametrize(("epsilon", "answers"), [("1", 5_000), ("4", 3_000)])
 def test_what_is_read_is_as_wide_as_planned(epsilon: str, answers: int):
     """Answers are drawn from the population that the plan reckons with; seven draws of a few per cent each."""
-    goal = Goal((0.5, 0.5), shares_known=False, expect=0.8).by("uncentred")
-    channel = make_channel(goal, Decimal(epsilon), design="uncentred")[1]
-    told, rng, widths = estimands_for(goal, channel, Asked.of(goal)), np.random.default_rng(3), []
-    population = goal.worst_population(told.decoder, goal.wanted(told.decoder.inputs)[0]).inputs @ told.decoder.rows
+    scores = Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=0.8)).by("uncentred")
+    channel = make_channel(scores, Decimal(epsilon), design="uncentred")[1]
+    told, rng, widths = estimands_for(scores, channel, Asked.of(scores.target)), np.random.default_rng(3), []
+    population = scores.worst_population(told.decoder, scores.wanted(told.decoder.inputs)[0]).inputs @ told.decoder.rows
     for draw in range(7):
         counts = rng.multinomial(answers, population / population.sum()).astype(float)
         gap = READERS["population"](told, counts, None, Thrown(f"draw {draw}")).gap((0, 1), 0.01)
         widths.append((gap.high - gap.low) / 2)
-    assert planned_width(goal, channel, answers, kind_of("population"), 0.01) == pytest.approx(
+    assert planned_width(scores, channel, answers, kind_of("population"), 0.01) == pytest.approx(
         float(np.mean(widths)), rel=0.05
     )

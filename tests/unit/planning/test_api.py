@@ -13,7 +13,7 @@ from fairgauge.crowd import promised
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.plans import plan_for
 from fairgauge.study import Question, Release, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 RECALL = Metric("recall", 0, 1)
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
@@ -24,8 +24,10 @@ SIMPLE = ["randomized-response"]
 @pytest.mark.parametrize("clients", [200_000, 2e5, "2e5", np.int64(200_000)])
 def test_numbers_may_be_of_any_kind(epsilon: Any, clients: Any):
     found = plan(RECALL, SEX, clients=clients, epsilon=epsilon, designs=SIMPLE)
-    goal = Goal.of(Question(RECALL, SEX))
-    assert found["recall"] == plan_for(goal, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE, attribute=SEX)
+    scores = Scores.of(Question(RECALL, SEX))
+    assert found["recall"] == plan_for(
+        scores, RECALL, epsilon=Decimal(1), clients=200_000, designs=SIMPLE, attribute=SEX
+    )
 
 
 def test_a_float_is_the_decimal_that_it_prints_as():

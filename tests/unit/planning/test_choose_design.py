@@ -9,9 +9,11 @@ from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning import choose_design as chosen
 from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
 from fairgauge.planning.widths import planned_width
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
-GAP = Goal((0.5, 0.5), shares_known=False, expect=0.8)
+GAP = Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=0.8))
 ONE = Decimal(1)
 
 
@@ -34,9 +36,9 @@ def test_it_is_the_number_of_answers_that_is_asked_for(
     """Of those that are near the least variance; laplace is not."""
     compared = []
 
-    def width(goal: Goal, _channel: object, size: float, *_: object) -> float:
-        compared.append((goal.design, size))
-        return {"randomized-response": 2.0, "uncentred": 1.0, "centred": 1.0005}[goal.design]
+    def width(scores: Scores, _channel: object, size: float, *_: object) -> float:
+        compared.append((scores.design, size))
+        return {"randomized-response": 2.0, "uncentred": 1.0, "centred": 1.0005}[scores.design]
 
     monkeypatch.setattr(chosen, "planned_width", width)
     assert choose_design(GAP, ONE, answers)[0] == "uncentred"
@@ -44,6 +46,6 @@ def test_it_is_the_number_of_answers_that_is_asked_for(
 
 
 def test_known_shares_go_by_their_variance():
-    goal = Goal((0.5, 0.5), expect=0.8)
-    assert choose_design(goal, ONE, 100) == make_channel(goal, ONE)
-    assert choice_sentence(goal, "centred", None) is None
+    scores = Scores(Target((0.5, 0.5)), AssumedValues(expect=0.8))
+    assert choose_design(scores, ONE, 100) == make_channel(scores, ONE)
+    assert choice_sentence(scores, "centred", None) is None

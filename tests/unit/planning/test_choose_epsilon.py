@@ -7,7 +7,8 @@ import pytest
 
 from fairgauge.planning.choose_epsilon import choices, enough, no_study_sentence, settled
 from fairgauge.study import Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 RECALL = Metric("recall", 0, 1)
 TWO = [Decimal(1), Decimal(4)]
@@ -23,7 +24,7 @@ TWO = [Decimal(1), Decimal(4)]
     ],
 )
 def test_there_is_a_recommendation_in_words(clients: int, recommended: float | None, said: str):
-    found = choices(Goal((0.5, 0.5)), RECALL, clients, epsilons=TWO)
+    found = choices(Scores(Target((0.5, 0.5))), RECALL, clients, epsilons=TWO)
     assert found.recommended == recommended
     assert found.sentences()[0].startswith(f"IF all groups answer equally often: {said}")
     if recommended is None:
@@ -33,27 +34,27 @@ def test_there_is_a_recommendation_in_words(clients: int, recommended: float | N
 
 
 def test_what_is_said_to_be_enough_is():
-    goal = Goal((0.5, 0.5))
-    (few,) = choices(goal, RECALL, 20_000, epsilons=[Decimal(1)]).rows
+    scores = Scores(Target((0.5, 0.5)))
+    (few,) = choices(scores, RECALL, 20_000, epsilons=[Decimal(1)]).rows
     assert few.clients is not None
-    (many,) = choices(goal, RECALL, few.clients, epsilons=[Decimal(1)]).rows
+    (many,) = choices(scores, RECALL, few.clients, epsilons=[Decimal(1)]).rows
     assert 0.95 * 0.02 < many.error < 1.02 * 0.02
     assert enough(1000, 0.02, 0.02) == 1000
 
 
 def test_what_is_needed_does_not_depend_on_what_was_offered():
-    goal = Goal((0.5, 0.5))
-    rows = [choices(goal, RECALL, clients, epsilons=[Decimal(1)]).rows[0] for clients in (200, 20_000, 50_000_000)]
+    scores = Scores(Target((0.5, 0.5)))
+    rows = [choices(scores, RECALL, clients, epsilons=[Decimal(1)]).rows[0] for clients in (200, 20_000, 50_000_000)]
     assert len({row.clients for row in rows}) == 1
 
 
 def test_shares_that_may_be_off_leave_an_error_that_no_clients_take_away():
-    goal, two = Goal((0.5, 0.5), share_error=0.02), Goal((0.5, 0.5))
-    (row,) = choices(goal, RECALL, 10**6, epsilons=[Decimal(1)]).rows
+    scores, two = Scores(Target((0.5, 0.5), share_error=0.02)), Scores(Target((0.5, 0.5)))
+    (row,) = choices(scores, RECALL, 10**6, epsilons=[Decimal(1)]).rows
     (exact,) = choices(two, RECALL, 10**6, epsilons=[Decimal(1)]).rows
     assert row.error > exact.error + 0.02
     assert row.clients is None
-    found = choices(goal, RECALL, 10**6, epsilons=[Decimal(1)])
+    found = choices(scores, RECALL, 10**6, epsilons=[Decimal(1)])
     assert "No number of clients gives ±0.02 while shares may be off by so much." in " ".join(found.sentences())
     told = no_study_sentence(200, 0.3, RECALL, needed=lambda: None)
     assert told is not None

@@ -12,10 +12,11 @@ from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning.crowd_plan import CrowdAim, best_local, least_draws, plan_in_crowd
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import sample_channel
 
-GOAL = Goal(target="gap", shares=(0.5, 0.5))
+SCORES = Scores(Target(kind="gap", shares=(0.5, 0.5)))
 SIMPLE = "randomized-response"
 AIM = CrowdAim(Decimal("0.5"), 10_000, Decimal("1e-8"))
 
@@ -40,29 +41,29 @@ def test_more_than_a_collector_draws_is_impossible() -> None:
 
 
 def test_what_devices_allow_is_the_most() -> None:
-    assert best_local(GOAL, SIMPLE, AIM)[0] == 4
-    assert best_local(GOAL, SIMPLE, replace(AIM, local_limit=Decimal("1.5")))[0] == Decimal("1.5")
+    assert best_local(SCORES, SIMPLE, AIM)[0] == 4
+    assert best_local(SCORES, SIMPLE, replace(AIM, local_limit=Decimal("1.5")))[0] == Decimal("1.5")
 
 
 def test_the_epsilon_is_the_one_with_the_narrowest_interval() -> None:
     aim = replace(AIM, epsilon=Decimal("0.05"))
-    local, crowd = best_local(GOAL, SIMPLE, aim)
+    local, crowd = best_local(SCORES, SIMPLE, aim)
 
     def width(epsilon: str) -> float:
-        channel = make_channel(GOAL, Decimal(epsilon), design=SIMPLE)[1]
+        channel = make_channel(SCORES, Decimal(epsilon), design=SIMPLE)[1]
         drawn = least_draws([channel], aim).draws / aim.clients
-        return planned_width(GOAL, channel, aim.clients, kind_of("normal"), 0.05, drawn=drawn)
+        return planned_width(SCORES, channel, aim.clients, kind_of("normal"), 0.05, drawn=drawn)
 
-    channel = make_channel(GOAL, local, design=SIMPLE)[1]
+    channel = make_channel(SCORES, local, design=SIMPLE)[1]
     drawn = crowd.draws / aim.clients
-    found = planned_width(GOAL, channel, aim.clients, kind_of("normal"), 0.05, drawn=drawn)
+    found = planned_width(SCORES, channel, aim.clients, kind_of("normal"), 0.05, drawn=drawn)
     assert found <= min(width(other) for other in ("4", "2.8", "2", "1.4", "1"))
 
 
 @pytest.mark.parametrize("interval", ["population", "anytime", "normal"])
 def test_draws_cost_what_they_scatter_by(interval: str) -> None:
-    channel, kind = make_channel(GOAL, Decimal(1), design=SIMPLE)[1], kind_of(interval)
-    alone, with_draws = (planned_width(GOAL, channel, 20_000, kind, 0.01, drawn=drawn) for drawn in (0.0, 0.3))
+    channel, kind = make_channel(SCORES, Decimal(1), design=SIMPLE)[1], kind_of(interval)
+    alone, with_draws = (planned_width(SCORES, channel, 20_000, kind, 0.01, drawn=drawn) for drawn in (0.0, 0.3))
     # A draw is what someone sends who holds nothing: its score varies as an answer's does.
     assert 1.05 * alone < with_draws < 1.25 * alone
 

@@ -1,6 +1,5 @@
 """A plan's widths are those that the estimate gives for answers as expected, or a little unluckier."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -11,7 +10,7 @@ from fairgauge.planning.table_pairing import designed
 from fairgauge.planning.widths import expected, planned_width
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.tallies import Tally
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 from tests.samples import RECALL
 
 NAMES, SHARES = ("female", "male"), ("0.3", "0.7")
@@ -33,9 +32,9 @@ def as_counts(question: Question, law: np.ndarray, clients: int) -> Tally:
 def widths(terms: tuple[Attribute, str, str, str | None], clients: int, interval: str) -> tuple[float, float]:
     """Half the width that is planned, and half the one that is read where answers come as expected."""
     question = asked(*terms)
-    goal, study = Goal.of(question), Study("Plan", [question])
-    planned = RECALL.scale * planned_width(goal, question.channel, clients, KINDS[interval], 0.01)
-    law = expected(goal, question.channel, "gap")[0].levels[0].law
+    scores, study = Scores.of(question), Study("Plan", [question])
+    planned = RECALL.scale * planned_width(scores, question.channel, clients, KINDS[interval], 0.01)
+    law = expected(scores, question.channel, "gap")[0].levels[0].law
     gap = estimate(study, as_counts(question, law, clients), interval=interval)["recall"].gap(*NAMES).shown
     return planned, (gap.high - gap.low) / 2
 
@@ -83,26 +82,26 @@ def test_a_plan_pays_for_shares_that_may_be_off_as_the_estimate_does(
     terms: tuple[Attribute, str, str, str | None], interval: str
 ):
     question, clients, kind = asked(*terms), 100_000, KINDS[interval]
-    goal, study = Goal.of(question), Study("Plan", [question])
-    planned = RECALL.scale * planned_width(goal, question.channel, clients, kind, 0.01)
-    levels = expected(goal, question.channel, "gap")[0].levels
+    scores, study = Scores.of(question), Study("Plan", [question])
+    planned = RECALL.scale * planned_width(scores, question.channel, clients, kind, 0.01)
+    levels = expected(scores, question.channel, "gap")[0].levels
     widths = []
     for level in levels:
         gap = estimate(study, as_counts(question, level.law, clients), interval=interval)["recall"].gap(*NAMES).shown
         widths.append((gap.high - gap.low) / 2)
     assert max(widths) == pytest.approx(planned, rel=0.05)
-    exact = RECALL.scale * planned_width(replace(goal, share_error=0.0), question.channel, clients, kind, 0.01)
+    exact = RECALL.scale * planned_width(scores.asking(share_error=0.0), question.channel, clients, kind, 0.01)
     assert planned > 1.2 * exact
 
 
 @pytest.mark.parametrize("attribute", [KNOWN, ESTIMATED])
 def test_what_is_expected_varies_as_the_plan_says(attribute: Attribute):
     question = asked(attribute, "2", "centred", "0.9")
-    goal = Goal.of(question)
-    (gap,) = expected(goal, question.channel, "gap")
-    assert gap.variance == pytest.approx(goal.variance(question.channel))
-    decoder = goal.decoder(question.channel)
-    score = goal.score(decoder, goal.wanted(decoder.inputs)[0])
+    scores = Scores.of(question)
+    (gap,) = expected(scores, question.channel, "gap")
+    assert gap.variance == pytest.approx(scores.variance(question.channel))
+    decoder = scores.decoder(question.channel)
+    score = scores.score(decoder, scores.wanted(decoder.inputs)[0])
     assert score is not None
     assert float(gap.levels[0].law @ score**2) == pytest.approx(gap.variance, rel=1e-6)
     assert float(gap.levels[0].law @ score) == pytest.approx(0, abs=1e-6)
@@ -110,7 +109,7 @@ def test_what_is_expected_varies_as_the_plan_says(attribute: Attribute):
 
 def test_no_interval_is_planned_wider_than_what_is_possible():
     question = asked(ESTIMATED, "1", "randomized-response", None)
-    goal = Goal.of(question)
+    scores = Scores.of(question)
     for kind in KINDS.values():
-        assert planned_width(goal, question.channel, 10, kind, 0.01) == 2
-        assert max(mean.width(kind, 10, 0.01) for mean in expected(goal, question.channel, "means")) <= 1
+        assert planned_width(scores, question.channel, 10, kind, 0.01) == 2
+        assert max(mean.width(kind, 10, 0.01) for mean in expected(scores, question.channel, "means")) <= 1

@@ -10,7 +10,8 @@ from fairgauge.planning import api
 from fairgauge.planning.plans import plan_for
 from fairgauge.planning.widths import aimed_error, answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.samples import RECALL
 from tests.surveys import coin_question, designed, expected_tally, people, study, tells_all
 
@@ -31,10 +32,10 @@ def test_so_many_answers_give_that_error(question, interval: str):
 
 
 def test_it_is_about_the_channel_that_the_study_has():
-    goal = Goal((0.5, 0.5))
+    scores = Scores(Target((0.5, 0.5)))
     for design in ("randomized-response", "uncentred"):
-        planned = plan_for(goal, RECALL, epsilon=Decimal(1), error=0.01, designs=[design]).row(design).clients
-        needed = answers_needed(designed(goal, "1", design=design), 0.01, interval="population")
+        planned = plan_for(scores, RECALL, epsilon=Decimal(1), error=0.01, designs=[design]).row(design).clients
+        needed = answers_needed(designed(scores, "1", design=design), 0.01, interval="population")
         assert needed == pytest.approx(planned, rel=0.02)
 
 

@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.sites.reading import estimate_sites
+from fairgauge.estimation.site_inference import estimate_sites
 from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
 from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric

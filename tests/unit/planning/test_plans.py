@@ -6,10 +6,11 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.plans import Plan, PlanRow, plan_for
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import VALUE
 
-GAP = Goal((0.5, 0.5))
+GAP = Scores(Target((0.5, 0.5)))
 SIMPLE = ("randomized-response", "laplace")
 ONE = Decimal(1)
 

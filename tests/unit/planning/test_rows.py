@@ -8,7 +8,7 @@ from fairgauge.estimation.kinds import KINDS
 from fairgauge.planning import rows as parts
 from fairgauge.planning.rows import cap_cost, gaps_of
 from fairgauge.planning.widths import expected
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 RECALL = Metric("recall", 0, 1)
 GENDER = Attribute("gender", {"women": 0.49, "men": 0.49, "nonbinary": 0.02}, answering="alike")
@@ -40,8 +40,8 @@ def test_the_plan_has_the_numbers_that_the_estimate_gives():
     (question,) = design(RECALL, GENDER, epsilon=1, design=SIMPLE)
     row = plan(RECALL, GENDER, clients=10**6, epsilon=1, designs=[SIMPLE], interval="normal")[0].rows[0]
     found = estimands_of(question)
-    goal, channel = Goal.of(question), question.channel
-    decoder = goal.decoder(channel)
+    scores, channel = Scores.of(question), question.channel
+    decoder = scores.decoder(channel)
     assert found.gaps is not None
     planned = {part.groups: part for part in row.pairs}
     for (a, b), ratio in found.gaps.items():
@@ -65,7 +65,7 @@ def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
     row = plan(RECALL, many, clients=5_000, epsilon=1, designs=[SIMPLE])[0].rows[0]
     assert row.means[0].error == pytest.approx(0.5)
     (question,) = design(RECALL, many, epsilon=1, design=SIMPLE)
-    exact = expected(Goal.of(question), question.channel, "means")
+    exact = expected(Scores.of(question), question.channel, "means")
     widths = {
         group: 0.5 * one.width(KINDS["population"], 5_000, 0.01) for group, one in zip(shares, exact, strict=True)
     }
@@ -74,17 +74,17 @@ def test_errors_between_are_right_where_the_widest_is_cut_to_what_is_possible():
 
 def test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_units():
     (question,) = design(RECALL, GENDER, epsilon=1, design=SIMPLE)
-    goal, kind = Goal.of(question), KINDS["normal"]
+    scores, kind = Scores.of(question), KINDS["normal"]
 
     def planned(answers: int, metric: Metric, tables: int) -> list[parts.PlanPart]:
         reading = parts.Reading(answers, kind, 0.01, metric, tables)
-        return list(parts.planned_gaps(goal, question.channel, GENDER, reading))
+        return list(parts.planned_gaps(scores, question.channel, GENDER, reading))
 
     alone, beside = planned(100_000, RECALL, 1), planned(300_000, RECALL, 3)
     assert [part.error for part in beside] == pytest.approx([part.error for part in alone])
     assert [part.variance for part in beside] == pytest.approx([3 * part.variance for part in alone])
     tenths = planned(100_000, Metric("delay", 0, 10), 1)
     assert [part.error for part in tenths] == pytest.approx([10 * (part.error or 0.0) for part in alone])
-    found = expected(goal, question.channel, "gap")
+    found = expected(scores, question.channel, "gap")
     widest = max(one.width(kind, 100_000, 0.01) for one in found)
     assert alone[0].error == pytest.approx(widest / 2)

@@ -13,11 +13,12 @@ from fairgauge.planning.api import design, plan
 from fairgauge.planning.plans import PlanRow, plan_for
 from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import VALUE
 
-GAP = Goal((0.5, 0.5))
-MEANS = Goal((0.5, 0.5), target="means")
+GAP = Scores(Target((0.5, 0.5)))
+MEANS = Scores(Target((0.5, 0.5), kind="means"))
 SIMPLE = ("randomized-response", "laplace")
 ONE = Decimal(1)
 
@@ -115,11 +116,11 @@ def test_error_is_in_the_units_of_the_metric():
 
 
 def test_power_is_about_the_gap_also_where_means_are_wanted():
-    for goal in (GAP, MEANS, Goal((0.5, 0.5), shares_known=False, target="means")):
-        channel = make_channel(goal, ONE, design="randomized-response")[1]
-        gap = Goal(goal.shares, shares_known=goal.shares_known)
+    for scores in (GAP, MEANS, Scores(Target((0.5, 0.5), shares_known=False, kind="means"))):
+        channel = make_channel(scores, ONE, design="randomized-response")[1]
+        gap = Scores(Target(scores.target.shares, shares_known=scores.target.shares_known))
         width = planned_width(gap, channel, 10**5, KINDS["population"], 0.01)
-        row = plan_for(goal, VALUE, epsilon=ONE, clients=10**5, detect=width, designs=["randomized-response"]).rows[0]
+        row = plan_for(scores, VALUE, epsilon=ONE, clients=10**5, detect=width, designs=["randomized-response"]).rows[0]
         assert row.power == pytest.approx(0.5, abs=0.01)
 
 

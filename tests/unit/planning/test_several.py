@@ -8,7 +8,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.planning import design, plan
 from fairgauge.planning.plans import plan_for, plan_questions
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 ASKED = [Question(Metric(name, 0, 1), SEX, spread="max") for name in ("recall", "fpr")]
@@ -17,7 +17,7 @@ DESIGNS = ["randomized-response"]
 
 def test_a_question_of_two_gets_half_of_the_answers():
     both = plan_questions(ASKED, epsilon=Decimal(2), clients=10**5, designs=DESIGNS)
-    alone = plan_for(Goal.of(ASKED[0]), ASKED[0].metric, epsilon=Decimal(2), clients=10**5 // 2, designs=DESIGNS)
+    alone = plan_for(Scores.of(ASKED[0]), ASKED[0].metric, epsilon=Decimal(2), clients=10**5 // 2, designs=DESIGNS)
     assert [found.rows[0].error for found in both] == pytest.approx([alone.rows[0].error] * 2)
     assert both["recall"].rows[0].variance == pytest.approx(2 * (alone.rows[0].variance or 0))
 

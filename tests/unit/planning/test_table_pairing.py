@@ -8,7 +8,7 @@ import pytest
 from fairgauge.planning import table_pairing
 from fairgauge.planning.table_pairing import best_tables, can_share, joint_table, shared_tables
 from fairgauge.study import Attribute, Metric, Question
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
 
 SEX = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="alike")
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
@@ -89,7 +89,7 @@ def test_a_table_for_values_in_the_other_order_is_the_same_table():
     for a, b in product(range(len(first.axes[0])), range(len(first.axes[1]))):
         assert first.row(1, a, b) == second.row(1, b, a)
     for question, variance in zip(other.questions, other.variances, strict=True):
-        assert Goal.of(question).variance(second) == pytest.approx(variance, rel=1e-6)
+        assert Scores.of(question).variance(second) == pytest.approx(variance, rel=1e-6)
 
 
 def test_only_gaps_of_two_known_groups_share_a_table():

@@ -8,7 +8,8 @@ from fairgauge.estimation import Interval, estimate
 from fairgauge.reports.change import describe_change
 from fairgauge.simulation import Cell, Population, simulate_exactly
 from fairgauge.study import Metric, Study
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 from tests.surveys import designed
 
 PAIR = ("female", "male")
@@ -60,7 +61,7 @@ def test_who_was_behind_must_be_known(before: Interval | float) -> None:
 
 
 def test_a_study_of_differences_finds_what_the_two_models_do() -> None:
-    question = designed(Goal((0.5, 0.5)), "4", design="randomized-response")
+    question = designed(Scores(Target((0.5, 0.5))), "4", design="randomized-response")
     asked = replace(question, metric=Metric("recall, new minus old", -1, 1))
     study = Study("Two models", (asked,))
     # Women lose 0.3 with the new model, and men nothing.

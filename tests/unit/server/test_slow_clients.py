@@ -129,7 +129,7 @@ def test_more_requests_than_allowed_make_no_work(count: int, made: list[Any]):
     protocol, transport = asyncio.run(burst(Limits(), count))
     assert transport.aborted
     assert len(made) == MOST
-    assert protocol.crowd.evicted == 1
+    assert protocol.peers.evicted == 1
     assert not protocol.pipeline
     assert all(cycle.disconnected or cycle.response_complete for cycle in made)
 
@@ -157,11 +157,11 @@ def test_whoever_does_not_read_gains_no_time_by_asking_for_more():
         with connected(Limits()) as (protocol, _):
             protocol.data_received(ASK % 0)
             protocol.pause_writing()
-            deadlines = [protocol.crowd.waiting[protocol]]
+            deadlines = [protocol.peers.waiting[protocol]]
             for more in (b"GET / HTTP/1.1\r\n", b"Host: x\r\n\r\n", ASK % 2):
                 await asyncio.sleep(0)
                 protocol.data_received(more)
-                deadlines.append(protocol.crowd.waiting[protocol])
+                deadlines.append(protocol.peers.waiting[protocol])
             return deadlines
 
     first, *later = asyncio.run(run())
@@ -196,7 +196,7 @@ async def upload(*reads: bytes) -> tuple[int, Transport]:
             nonlocal taken
             taken += protocol._in_body and protocol._body_bytes > 0  # not headers
 
-        protocol.crowd.received = count  # type: ignore[assignment,method-assign]
+        protocol.peers.received = count  # type: ignore[assignment,method-assign]
         for read in reads:
             protocol.data_received(read)
     return taken, transport
@@ -234,7 +234,7 @@ def test_the_bodies_of_all_requests_on_a_connection_are_counted():
 
     protocol, transport = asyncio.run(run())
     assert transport.aborted
-    assert protocol.crowd.evicted == 1
+    assert protocol.peers.evicted == 1
     assert protocol.held_bytes() - REQUEST_BYTES < 4000, "an answer being made keeps its request, and no body"
 
 

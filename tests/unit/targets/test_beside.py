@@ -1,14 +1,13 @@
 """What is reckoned of another value bounds second moments: never too small, and as a solver finds."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT, Channel
-from fairgauge.targets.assumed_values import Other, Reckoning, folded
-from fairgauge.targets.target import Goal
+from fairgauge.targets.assumed_values import AssumedValues, Other, Reckoning, folded
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 NARROW, ANY = Reckoning(0.4, 0.3), Reckoning(0.4, None)
 OTHER = Other(np.array([-1.0, 0.1, 1.0]), NARROW)
@@ -50,19 +49,21 @@ def test_every_price_bounds_the_average():
 @pytest.mark.parametrize("aims", [(NARROW, NARROW), (ANY, ANY), (NARROW, ANY)])
 def test_the_total_is_what_a_solver_finds(aims: tuple[Reckoning, Reckoning]):
     channel = made()
-    goal = Goal((0.3, 0.7), expect=0.4, spread=aims[0].spread, design="centred", beside=(aims[1],))
-    decoder = goal.decoder(channel)
-    score = goal.gap_score(decoder, (0, 1))
+    scores = Scores(
+        Target((0.3, 0.7)), AssumedValues(expect=0.4, spread=aims[0].spread, beside=(aims[1],)), design="centred"
+    )
+    decoder = scores.decoder(channel)
+    score = scores.gap_score(decoder, (0, 1))
     assert score is not None
     second = (decoder.rows @ score**2).reshape(2, 3, 3).transpose(0, 2, 1)
     exact = sum(p * solved(of, decoder.inputs.levels, aims) for p, of in zip((0.3, 0.7), second, strict=True))
     # The grid of the solver misses some values; points between levels, and maxima at each level, cost a little.
-    assert 0.999 * exact <= goal.variance(channel) <= 1.05 * exact
-    assert goal.variance(channel) <= 1.0001 * replace(goal, beside=()).variance(channel)
+    assert 0.999 * exact <= scores.variance(channel) <= 1.05 * exact
+    assert scores.variance(channel) <= 1.0001 * scores.assuming(beside=()).variance(channel)
 
 
 def test_what_is_not_expected_bounds_nothing():
-    goal = Goal((0.3, 0.7), expect=None, design="centred", beside=(NARROW,))
-    assert goal.other is None
-    assert replace(goal, expect=0.4).other == NARROW
-    assert replace(goal, expect=0.4, beside=(None,)).other is None
+    scores = Scores(Target((0.3, 0.7)), AssumedValues(expect=None, beside=(NARROW,)), design="centred")
+    assert scores.values.other is None
+    assert scores.assuming(expect=0.4).values.other == NARROW
+    assert scores.assuming(expect=0.4, beside=(None,)).values.other is None

@@ -6,7 +6,8 @@ import pytest
 from fairgauge.study import Attribute, Comparison
 from fairgauge.targets.comparisons import Contrast, all_pairs, contrasts_of
 from fairgauge.targets.inputs import Inputs
-from fairgauge.targets.target import Goal
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 def test_an_attribute_plans_comparisons_with_weights():
@@ -18,7 +19,7 @@ def test_an_attribute_plans_comparisons_with_weights():
 
 
 def test_a_side_of_several_groups_counts_everyone_alike():
-    goal = Goal((0.2, 0.3, 0.5))
+    scores = Scores(Target((0.2, 0.3, 0.5)))
     inputs = Inputs(3, np.array([-1.0, 1.0]))
-    found = goal.contrast_functional(inputs, Contrast((0, 1), (2,)))
+    found = scores.target.contrast_functional(inputs, Contrast((0, 1), (2,)))
     assert found.tolist() == pytest.approx([-2, 2, -2, 2, 2, -2])

@@ -1,20 +1,21 @@
-"""HTML over HTTP: who wants it, with which headers it is sent, and how a problem looks in a browser."""
+"""HTML over HTTP: who wants it and in which language, with which headers it is sent, and how a problem looks."""
 
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import session_of
-from fairgauge.collector.pages.speaking import ENGLISH, carried, markup, voice_of
-from fairgauge.languages import Voice, names
+from fairgauge.languages import Voice, accepted, names
 from fairgauge.reports.templating import environment, style
 from fairgauge.server.problems import Problem
 
-POLICY = (
+ENGLISH = Voice()
+_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -23,7 +24,7 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",  # so that a form says which site it is from
     "Vary": "Accept, Accept-Language, Cookie",
@@ -48,18 +49,13 @@ def _ranges(accept: str) -> list[tuple[str, float]]:
     return found
 
 
-def page(request: Request, template: str, *, status: int = 200, **values: object) -> Response:
-    """Return a page made from a template, in the language that is asked for; it also learns who is signed in."""
-    return _page(request, voice_of(request), template, status, values | {"languages": names()})
-
-
-def english_page(request: Request, template: str, *, status: int = 200, **values: object) -> Response:
-    """Return a page that is in English for everyone."""
-    return _page(request, ENGLISH, template, status, values | {"languages": []})
-
-
-def _page(request: Request, voice: Voice, template: str, status: int, values: dict[str, object]) -> Response:
-    told = {"voice": voice, "carried": carried(request), "session": session_of(request)}
+def page(
+    request: Request, template: str, *, status: int = 200, voice: Voice | None = None, **values: object
+) -> Response:
+    """Return a page made from a template, in a language or the one that is asked for; it learns who is signed in."""
+    languages = names() if voice is None else []
+    voice = voice or voice_of(request)
+    told = {"voice": voice, "carried": carried(request), "session": session_of(request), "languages": languages}
     text = templates().get_template(template).render(**told | values)
     headers = {**_HEADERS, "Content-Language": voice.tag}
     return Response(text, status, headers, "text/html; charset=utf-8")
@@ -93,23 +89,46 @@ def problem_page(request: Request, problem: Problem) -> Response:
 def templates() -> Environment:
     """Return the templates of the pages."""
     found = environment(__package__)
-    found.filters["markup"] = markup
+    found.filters["markup"] = _markup
     return found
 
 
-async def style_sheet(request: Request) -> Response:
-    """Give the style sheet to anyone."""
-    return _asset(request, style().encode(), "text/css; charset=utf-8")
-
-
-async def live_script(request: Request) -> Response:
-    """Give the script that keeps a page up to date to anyone."""
-    data = files(__package__).joinpath("live.js").read_bytes()
-    return _asset(request, data, "text/javascript; charset=utf-8")
-
-
-def _asset(request: Request, data: bytes, kind: str) -> Response:
+async def asset(request: Request) -> Response:
+    """Give the style sheet, or the script that keeps a page up to date, to anyone."""
+    if request.url.path.endswith(".css"):
+        data, kind = style().encode(), "text/css; charset=utf-8"
+    else:
+        data, kind = files(__package__).joinpath("live.js").read_bytes(), "text/javascript; charset=utf-8"
     headers = {"ETag": f'"{sha256(data).hexdigest()}"', "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(None, 304, headers)
     return Response(data, 200, headers, kind)
+
+
+def voice_of(request: Request) -> Voice:
+    """Return the voice that a browser asks for: ``?lang=`` first, then Accept-Language."""
+    wanted = [*_chosen(request), *accepted(request.headers.get("accept-language", ""))]
+    return Voice.of(tag[:35] for tag in wanted[:20])  # a tag has at most 35 letters (RFC 5646)
+
+
+def _chosen(request: Request) -> list[str]:
+    """Return the language that an address names, if it names one."""
+    return [tag for tag in request.query_params.getlist("lang")[:1] if tag]
+
+
+def carried(request: Request) -> str:
+    """Return what a link needs at its end, so that the next page keeps a language that was _chosen.
+
+    Only one of the catalogue is carried on: an address can name anything.
+    """
+    return f"?lang={voice_of(request).tag}" if _chosen(request) else ""
+
+
+def _markup(voice: Voice, key: str, **parts: Markup | str) -> Markup:
+    """Return a text with its parts put in, as _markup; what is no _markup is escaped."""
+    held = {name: f"\N{OBJECT REPLACEMENT CHARACTER}{number}\N{OBJECT REPLACEMENT CHARACTER}"
+            for number, name in enumerate(parts)}  # fmt: skip
+    text = escape(voice.say(key, **held))
+    for name, place in held.items():
+        text = text.replace(voice.apart(place), escape(parts[name]))
+    return text

@@ -527,11 +527,13 @@ const called = ({ metric, attribute }, index) => `questions[${index}] (${metric.
  *
  * @param source An address, or the document itself as a Uint8Array.
  * @param digest The study that is expected.  An address that ends in /studies/ and a digest expects that one.
- * @param relay The address of a relay to ask through, so that the collector does not see who reads its study.  Of a study
- *   without an issuer, which would say for whom it signs, the digest must be given then, from somebody else than the
- *   collector, and the collector must name it to whoever asks: a study of your own would tell whose answer it is.
+ * @param relay The address of a relay to ask through, so that the collector does not see who reads its study.
+ * @param issuer The address of an issuer that the person names; it must sign for this study.
+ *
+ * A study that hides who answers wants a witness, if it comes from an address or goes through a relay: the digest, or the
+ * issuer, from somebody else than the collector.  A study of your own would tell whose answer it is.
  */
-export async function loadStudy(source, { digest = null, timeout = 20, relay = null } = {}) {
+export async function loadStudy(source, { digest = null, timeout = 20, relay = null, issuer = null } = {}) {
   const expected = digest === null ? [] : [digest];
   let [bytes, admission] = [source, null];
   if (!(source instanceof Uint8Array)) {
@@ -547,7 +549,8 @@ export async function loadStudy(source, { digest = null, timeout = 20, relay = n
   for (const name of expected) {
     if (study.digest !== name) throw new BadStudy("digest", study.digest, `must be ${name}: this is another study`);
   }
-  if (relay !== null && study.gateway && !study.issuer) await checkEverybodys(study, source, { digest, timeout, relay });
+  const address = source instanceof Uint8Array ? null : new URL(source, globalThis.location?.href);
+  if (address !== null || relay !== null) await checkEverybodys(study, address, { digest, issuer, timeout, relay });
   return study;
 }
 
@@ -555,6 +558,7 @@ export async function loadStudy(source, { digest = null, timeout = 20, relay = n
 const DISCREET = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" };
 
 async function fetchStudy(url, timeout, relay) {
+  checkApart("relay", relay, url);
   let response;
   try {
     const headers = { Accept: "application/json" };
@@ -578,22 +582,58 @@ async function gatewayBehind(relay, timeout) {
   return firstConfig(response.ok ? await readUpTo(response, 4096) : new Uint8Array());
 }
 
+// The same words as in fairgauge.client.witness.
+function unconfirmed({ digest }) {
+  const text =
+    "must be confirmed: this study has {}. Compare it with what others were given and give it as the digest, or name " +
+    "the issuer that signs for everybody, both from somebody else than the collector; a study that is made for you " +
+    "alone would tell whose answer it is. Nothing was drawn";
+  return new InvalidInput("digest", "nothing", text.replace("{}", digest));
+}
+
 /** Refuse a study that may have been made for this browser alone: its digest would tell whose the answer is. */
-async function checkEverybodys({ digest: found, gateway }, source, { digest, timeout, relay }) {
-  if (digest === null) {
-    const rule = "must be given, once it was compared with what others have: a study of your own would tell who answers";
-    throw new InvalidInput("digest", found, rule);
+async function checkEverybodys(study, address, { digest, issuer, timeout, relay }) {
+  if (!study.gateway && study.admission !== "blind") return;
+  if (digest === null && !(issuer && study.issuer)) throw unconfirmed(study);
+  if (issuer !== null) {
+    checkApart("issuer", issuer, address);
+    await checkSignsFor(study, issuer, timeout);
   }
-  if (source instanceof Uint8Array) return; // it came from elsewhere, and was compared there
-  const base = new URL(source, globalThis.location?.href);
-  const ask = await asking({ relay, gateway });
-  const address = new URL("directory", base.href.replace(/\/$/, ""));
+  if (relay === null || address === null || study.issuer) return; // it came from elsewhere, and was compared there
+  const ask = await asking({ relay, gateway: study.gateway });
+  const directory = new URL("directory", address.href.replace(/\/$/, ""));
   const request = { ...DISCREET, headers: { Accept: "application/json" }, signal: AbortSignal.timeout(timeout * 1000) };
-  const response = await ask(address, request).catch(() => null);
+  const response = await ask(directory, request).catch(() => null);
   const { studies } = response?.ok ? await response.json().catch(() => ({})) : {};
-  if (Array.isArray(studies) && studies.includes(found)) return;
-  const text = `${base.origin} does not name this study to everybody: somebody may have made it for you alone`;
+  if (Array.isArray(studies) && studies.includes(study.digest)) return;
+  const text = `${address.origin} does not name this study to everybody: somebody may have made it for you alone`;
   throw new CannotAnswer(text);
+}
+
+/**
+ * Refuse a relay, or an issuer, that is at the collector's own host, or at one that is named within the other.
+ *
+ * Names are compared and not looked up.  Two names of one party are not noticed, nor are two ports of this machine.
+ */
+function checkApart(field, url, collector) {
+  if (!url || !collector) return;
+  const [own, other] = [url, collector].map((address) => new URL(address, globalThis.location?.href));
+  const [name, others] = [own, other].map(hostOf);
+  const here = name === "localhost" && others === "localhost";
+  const within = `.${name}`.endsWith(`.${others}`) || `.${others}`.endsWith(`.${name}`);
+  if (!((here && portOf(own) === portOf(other)) || (within && !here))) return;
+  const rule = "must be run by somebody else than the collector, and not at its address";
+  throw new InvalidInput(field, own.origin, rule);
+}
+
+const portOf = ({ port, protocol }) => port || { "http:": "80", "https:": "443" }[protocol];
+
+/** Return where an address leads, in one form: this machine has many names. */
+function hostOf({ hostname }) {
+  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname);
+  const bytes = mapped?.slice(1).flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 255]);
+  const name = (bytes?.join(".") ?? hostname).replace(/\.$/, "");
+  return /^127\.\d+\.\d+\.\d+$|^0\.0\.0\.0$|^\[::1?\]$|\.localhost$/.test(name) ? "localhost" : name;
 }
 
 const STATES = ["not open yet", "open", "closed", "sealed"];
@@ -606,6 +646,7 @@ const STATES = ["not open yet", "open", "closed", "sealed"];
  */
 export async function studyStatus({ digest, gateway = null }, url, { timeout = 20, relay = null, straight = false } = {}) {
   if (gateway && relay === null && !straight) throw needsRelay();
+  checkApart("relay", relay, url);
   const ask = await asking({ relay, gateway });
   const base = new URL(url, globalThis.location?.href);
   const target = `${base.href.replace(/\/$/, "")}/studies/${digest}/status`;
@@ -1377,6 +1418,7 @@ export class Ledger {
             past.flatMap((record) => record.charges),
             allowed.lifetime,
           );
+          if (!isObject(own(profile, "group"))) checkUnnamed(charges, past, allowed.lifetime);
           const fresh = answer(study, profile, { limits: allowed, ticket });
           const kept = { ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) };
           store.add({ ...kept, ...(study.gateway && { relayed: true }), ...(moment && { moment }) });
@@ -1657,6 +1699,25 @@ export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
   }
 }
 
+/**
+ * Refuse an answer about a group without an attribute's name that would bring all answers above the lifetime limit.
+ *
+ * Such a group is of whatever attribute a study names, so that a new name must not be a new budget.
+ */
+function checkUnnamed(charges, past, limit) {
+  const most = (costs) => costs.map(([, cost]) => decimal(cost)).reduce((a, b) => (compare(a, b) < 0n ? b : a));
+  const before = past.reduce((sum, record) => add(sum, most(record.charges)), fraction(0n));
+  const after = add(before, most(charges));
+  if (limit === null || atMost(after, limit)) return;
+  const shown = { before: roundedUp(before, 6), after: roundedUp(after, 6), limit };
+  throw new CannotAnswer(
+    `all answers have cost epsilon ${shown.before} on this device; an answer would make it ${shown.after}, and the ` +
+      `limit is ${limit} for a group without its attribute's name; one with a name, as in { sex: "female" }, ` +
+      "has a limit of its own",
+    ["lifetime", shown],
+  );
+}
+
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
 const total = (charges) => charges.reduce((sum, [, cost]) => add(sum, decimal(cost)), fraction(0n));
 
@@ -1676,14 +1737,16 @@ const NO = {
  * What it takes to ask again is in the ledger before anything is sent, so no ticket is lost.  Returns the token, which is
  * in the ledger too; `await tokenId(token)` is the `ticket` that `Ledger.answer` takes then.
  *
- * @param issuer The issuer's address, if it is not https:// and the name that the study gives.
+ * @param issuer The address of an issuer that the person names.  The name in the study is good where somebody compared the
+ *   study's digest: else its collector may have written itself there.
  */
-export async function fetchToken(ledger, study, ticket, { issuer = `https://${study.issuer?.name}`, timeout = 20 } = {}) {
+export async function fetchToken(ledger, study, ticket, { issuer = null, timeout = 20 } = {}) {
   const passes = await import("./fairgauge-passes.js");
   const kept = await ledger.token(study.digest);
   if (kept) return kept;
   if (ticket === null) throw new CannotAnswer("the study takes answers with a ticket only", ["ticket", {}]);
   checkTicket(ticket);
+  if (issuer === null) throw unconfirmed(study);
   const key = await passes.readKey(study.issuer.key).catch(({ message }) => {
     throw new CannotAnswer(message, ["issuer", {}]);
   });
@@ -1725,8 +1788,9 @@ async function checkSignsFor(study, issuer, timeout) {
   const response = await fetch(address, request).catch(() => null);
   if (response === null) throw new CannotSend(`${origin} does not answer`, ["no-answer", { place: origin }]);
   const { studies } = response.ok ? await response.json().catch(() => ({})) : {};
-  if (Array.isArray(studies) && studies.includes(study.digest)) return;
-  const text = `${origin} does not sign for this study: somebody may have made it for you alone; nothing was drawn`;
+  // An issuer's key is for one study: who names several may name everyone's own.
+  if (Array.isArray(studies) && studies.length === 1 && studies[0] === study.digest) return;
+  const text = `${origin} does not sign for this study, and for no other: somebody may have made it for you alone; nothing was drawn`;
   throw new CannotAnswer(text, ["other-key", { place: origin }]);
 }
 
@@ -1741,6 +1805,7 @@ export const tokenId = async (token) => (await import("./fairgauge-passes.js")).
  * long each time, at most `longest`; what the collector asks for with Retry-After comes on top, at most `longest` too.
  */
 export async function send(drawn, url, { tries = 8, first = 1, longest = 300, timeout = 20, ...way } = {}) {
+  checkApart("relay", way.relay, url);
   const ask = await asking(way);
   const base = new URL(url, globalThis.location?.href);
   const target = `${base.href.replace(/\/$/, "")}/studies/${drawn.study}/answers`;

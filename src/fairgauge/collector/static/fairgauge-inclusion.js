@@ -4,7 +4,7 @@
  *   import { askIncluded } from "./fairgauge-inclusion.js";
  *   const { answers, root, others } = await askIncluded(answer, "https://collector.example", { known: study.release.batch });
  *
- * It is the twin of fairgauge.client.inclusion in Python.  The collector is asked for a bucket of some hundred answers by
+ * It is the twin of fairgauge.client.inclusion_proof in Python.  The collector is asked for a bucket of some hundred answers by
  * the first bits of the answer's id, so it does not learn which of them is meant.  How many bits those are is not for the
  * collector to decide: it could say a number of answers so large that a bucket is one answer.
  *

@@ -2,7 +2,7 @@
  * fairgauge-passes.js: blind tickets in a browser.  Who signs one cannot recognise it when it is spent.
  *
  * Privacy Pass tokens of type 2 (RFC 9578) on blind RSA (RFC 9474), with WebCrypto and BigInt: the same as
- * fairgauge.passes in Python, with the same test vectors.
+ * fairgauge.unlinkable.pass_token in Python, with the same test vectors.
  *
  *   const key = await readKey(study.issuer.key);
  *   const challenge = challengeOf(study.issuer.name, study.digest);

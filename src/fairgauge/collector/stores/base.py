@@ -3,28 +3,25 @@
 Exactly once: a study and an answer id together are stored at most once, whatever is sent how often.
 Durable: what ``add`` has returned survives the death of the process, and of the machine if its disk is honest.
 One truth: counts change in the transaction that stores the answer, so they always equal the rows.
-In batches: what ``tally`` and ``looks`` show of a study with batches are sums of closed ones (see ``batches``).
+In batches: what ``tally`` and ``looks`` show of a study with batches are sums of closed ones (see ``released_sums``).
 Final: once ``close_study`` has returned, no answer is added to that study by any process.
 
 Nothing in a store says when or in which order answers came, but for how many came in each time bucket, and how the
 tally looked when it had so many answers in all (``looks``).
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Literal, Protocol
-
-from fairgauge.collector.stores.batches import Note
-from fairgauge.errors import StoreError
 
 FRESH = "fresh"  # in the result of ``add``: the answer was not there before, and is now
 CLOSED = "closed"  # the answer is not there, and the study takes no more
 PAGE = 10_000
 
 State = Literal["not open yet", "open", "closed", "sealed"]
-Row = tuple[int, bytes, str]  # the study's number in this store, the answer's id, what it holds (``payloads``)
-TicketState = Literal["expected", "answered", "late"]
+Row = tuple[int, bytes, str]  # the study's number in this store, the answer's id, what it holds, as text
+Note = Callable[[str, int, Mapping[int, int]], None]  # told the study, the batch and its counts before they are seen
+_TicketState = Literal["expected", "answered", "late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Ticket:
 
     id: bytes
     name: str = ""
-    state: TicketState = "expected"
+    state: _TicketState = "expected"
     other: bool = False
 
 
@@ -219,37 +216,3 @@ class Store(Protocol):
 
     async def sealed(self, number: int) -> bytes | None:
         """Return the seal of a study."""
-
-
-def migration_names(kind: str) -> list[str]:
-    """Return the names of the numbered SQL files of a kind of store, in order: ``NNN_*`` makes schema version NNN."""
-    folder = files(__package__).joinpath("migrations", kind)
-    named = sorted(f.name for f in folder.iterdir() if f.name.endswith(".sql"))
-    for version, name in enumerate(named, start=1):
-        if int(name[:3]) != version:
-            raise StoreError(f"the migration {name} should be number {version:03}")
-    return [name.removesuffix(".sql") for name in named]
-
-
-def migrations(kind: str) -> list[str]:
-    """Return the SQL of these files."""
-    folder = files(__package__).joinpath("migrations", kind)
-    return [folder.joinpath(f"{name}.sql").read_text(encoding="utf-8") for name in migration_names(kind)]
-
-
-def check_version(found: int, known: int, what: str) -> None:
-    """Refuse a schema from the future: an old program must not write into it."""
-    if found > known:
-        raise StoreError(
-            f"{what} has schema version {found}, and this fairgauge knows versions up to {known}: "
-            "install a newer fairgauge, or restore the backup from before the upgrade"
-        )
-
-
-def need_version(found: int, kind: str, what: str) -> None:
-    """Refuse to read a schema that is not the one of this program."""
-    known = len(migrations(kind))
-    if found != known:
-        raise StoreError(
-            f"{what} has schema version {found}, and this fairgauge reads version {known}: run fairgauge store migrate"
-        )

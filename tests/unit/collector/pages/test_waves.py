@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairgauge.collector.pages.shelf import Pages
+from fairgauge.collector.pages.study_pages import Pages
 from fairgauge.errors import BadStudy, CannotEstimate
 from fairgauge.estimation import estimate
 from fairgauge.study import Study

@@ -1,7 +1,4 @@
-"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to.
-
-Covers: fairgauge.collector.stores.file.
-"""
+"""The SQLite store keeps what it has acknowledged: it asks the disk, and does not only promise to."""
 
 import asyncio
 import os
@@ -13,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.stores import file, sqlite_changes
+from fairgauge.collector.stores import sqlite
 from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
 from fairgauge.errors import StoreError
@@ -69,9 +66,9 @@ def test_every_commit_is_put_onto_the_disk(tmp_path: Path):
 
 @pytest.mark.parametrize("setting", ["OFF", "NORMAL"])
 def test_a_store_that_only_promises_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str):
-    lax = tuple(text.replace("FULL", setting) for text in file._WRITER_SETTINGS)
-    assert lax != file._WRITER_SETTINGS
-    monkeypatch.setattr(file, "_WRITER_SETTINGS", lax)
+    lax = tuple(text.replace("FULL", setting) for text in sqlite._WRITER_SETTINGS)
+    assert lax != sqlite._WRITER_SETTINGS
+    monkeypatch.setattr(sqlite, "_WRITER_SETTINGS", lax)
     assert max(asyncio.run(syncs_for(tmp_path / "gauge.db", 20))) == 0
 
 
@@ -115,7 +112,7 @@ def test_where_rows_lie_tells_everything_if_they_are_not_written_anew(tmp_path: 
 
 
 def test_answers_are_written_anew_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sqlite_changes, "MIXED", 7)
+    monkeypatch.setattr(sqlite, "MIXED", 7)
     found = by_place(asyncio.run(sealed_file(tmp_path / "gauge.db", 10)))
     rank = {id_: number for number, id_ in enumerate(CAME)}
     kept = sum(rank[one] < rank[after] for one, after in pairwise(found))
@@ -153,8 +150,8 @@ def test_a_second_name_of_the_file_lets_no_second_collector_in(tmp_path: Path):
 def test_the_file_is_its_owners_from_its_first_byte_on(tmp_path: Path):
     before = os.umask(0)
     try:
-        held = file.Lock(tmp_path / "gauge.db", make=True)
-        with closing(file.connect(tmp_path / "gauge.db")) as connection:
+        held = sqlite.Lock(tmp_path / "gauge.db", make=True)
+        with closing(sqlite.connect(tmp_path / "gauge.db")) as connection:
             connection.execute("CREATE TABLE one (two)")
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
         held.release()

@@ -1,0 +1,77 @@
+"""What commands did in the secrets folder, until a collector puts it into the audit log of its store.
+
+Commands that make tokens and tickets or replace a key need no store, and a collector need not run.  Each leaves a line
+in the folder.  Of several collectors that share the folder, one at a time takes the lines, and drops them when they are
+in the store: a crash in between writes a line twice, and loses none.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from fairgauge.collector.stores.base import Event
+from fairgauge.server.coarse_time import bucket_of
+from fairgauge.server.secrets_folder import locked, read_secret, write_secret
+
+_FILE = "notes.json"
+_LOCK = ".notes.lock"
+WHO = "command line"
+HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class LeftNote:
+    """A line for the audit log, and the site that was given its ticket, if it is about one."""
+
+    event: Event
+    site: str | None = None
+
+
+def site_words(name: str) -> str:
+    """Return what the audit log says of a site that was given its ticket: words for people, which nothing reads."""
+    return f"made the ticket of the site {name}"
+
+
+def leave_note(folder: Path, did: str, about: str, *, site: str | None = None) -> None:
+    """Leave a line for the audit log; never a secret."""
+    with locked(folder):
+        _write(folder, [*_read(folder), LeftNote(Event(bucket_of(time.time(), HOUR), WHO, did, about), site)])
+
+
+@contextmanager
+def taken_notes(folder: Path) -> Iterator[list[LeftNote]]:
+    """Give the lines that were left, none if another process has them, and drop them if nothing goes wrong."""
+    if not (folder / _FILE).exists():
+        yield []
+        return
+    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield []
+            return
+        taken = _read(folder)
+        yield taken
+        with locked(folder):
+            _write(folder, _read(folder)[len(taken) :])
+    finally:
+        os.close(handle)
+
+
+def _read(folder: Path) -> list[LeftNote]:
+    lines = json.loads(read_secret(folder, _FILE) or b"[]")
+    return [LeftNote(Event(*event), site) for *event, site in lines]
+
+
+def _write(folder: Path, notes: list[LeftNote]) -> None:
+    if notes:
+        lines = [[*astuple(note.event), note.site] for note in notes]
+        write_secret(folder, _FILE, json.dumps(lines, indent=1).encode())
+    else:
+        (folder / _FILE).unlink(missing_ok=True)

@@ -1,0 +1,179 @@
+"""Pages about studies: the list of them, one study live, and its report."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fairgauge.client.moments import sharing
+from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
+from fairgauge.collector.load_limits import HeldResponse
+from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
+from fairgauge.collector.pages.live_results import Live, Reckoner
+from fairgauge.collector.queries import ReportQuery
+from fairgauge.collector.seal import read_sealed
+from fairgauge.collector.service import Collector, Entry
+from fairgauge.collector.stores.base import Published
+from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.languages import Voice
+from fairgauge.reports.crowd import crowd_view
+from fairgauge.reports.display import asks, described, display_of
+from fairgauge.reports.document import render_report
+from fairgauge.reports.naming import title_in
+from fairgauge.reports.particulars import Particulars, check_asked
+from fairgauge.reports.views import naming, privacy_views
+from fairgauge.server.coarse_time import moment_of
+from fairgauge.study import Study
+
+_SHOWN = 100
+_REMEMBERED = 10_000
+
+
+async def index(request: Request) -> Response:
+    """List studies: those whose results are public, or all of them to whoever has signed in."""
+    everything = role_of(request) is not None
+    cards, more = await pages_of(request).catalogue.cards(voice_of(request), everything=everything)
+    return page(request, "index.html", cards=cards, more=more, everything=everything)
+
+
+async def study(request: Request) -> Response:
+    """Show a study to anyone, and what its answers say to those who may see it."""
+    collector, pages, digest = collector_of(request), pages_of(request), request.path_params["digest"]
+    voice, kept = voice_of(request), await collector.document(digest)
+    found, asked = await collector.study(digest), await pages.catalogue.asked(digest, voice)
+    allowed = role_of(request) is not None or await may_see(collector, digest)
+    results = await pages.reckoner.results(await collector.entry(digest)) if allowed else None
+    return page(
+        request,
+        "study.html",
+        kept=kept,
+        study=found,
+        display=display_of(found.mechanism),
+        own=described(found.mechanism),
+        asked=asked,
+        state=kept.state(collector.clock()),
+        published=moment_of(kept.published),
+        closed=None if kept.closed is None else moment_of(kept.closed),
+        results=results,
+        told=None if results is None else await asyncio.to_thread(results.told, voice),
+        privacy=await asyncio.to_thread(privacy_views, found, voice),
+        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
+        key=kept.key,
+        address=address_of(request),
+    )
+
+
+async def events(request: Request) -> Response:
+    """Send what the answers say, again and again as they come, as server-sent events."""
+    entry = await collector_of(request).current(request.path_params["digest"])
+    headers = {"Cache-Control": "no-store", "Vary": "Accept-Language", "X-Accel-Buffering": "no"}
+    live = pages_of(request).live
+    sent = live.join(entry, voice_of(request))
+    return HeldResponse(live.place(kind_of(request)), sent, headers=headers, media_type="text/event-stream")
+
+
+async def report(request: Request, query: ReportQuery) -> Response:
+    """Send the report of a study as one file."""
+    entry = await collector_of(request).current(request.path_params["digest"])
+    text = await report_text(request, entry, query.asked or None)
+    headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
+    return Response(text, 200, headers, "text/html; charset=utf-8")
+
+
+async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
+    """Return the report of a study, with its seal if it has one, and with how many were asked if an operator says.
+
+    Raises:
+        InvalidInput: If somebody else says it, or it is fewer than answered.
+    """
+    collector = collector_of(request)
+    found = await pages_of(request).reckoner.results(entry)
+    if found.at_end and not found.over:
+        raise CannotEstimate("answers to this study are summed up when it closes, so its report is made then")
+    if found.waiting:
+        raise CannotEstimate(f"answers to this study come in {found.study.order}, so its report is made when it closes")
+    sealed = await collector.store.sealed(entry.number) if found.over else None
+    if asked is not None and role_of(request) != "operator":
+        raise InvalidInput("asked", asked, "must be said by an operator: sign in, or send a token")
+    said = Particulars(
+        date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),
+        over=found.over,
+        asked=check_asked(asked, found.tally.contributors),
+        seal=None if sealed is None else read_sealed(sealed).note,
+    )
+    return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a list says of a study in one language; it never changes.  ``lang`` is the title's, if the study says it."""
+
+    title: str
+    asks: str
+    lang: str | None = None
+    count: str = "study.answers"  # the key of how many there are
+    contributors_known: bool = False
+    sharing: str = ""  # how many share an epoch, for its operator
+
+
+@dataclass(frozen=True)
+class _Card:
+    """A study on a list."""
+
+    kept: Published
+    asked: _Asked
+    state: str
+    answers: int
+
+
+class Catalogue:
+    """The studies of one collector."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        self._asked: dict[tuple[str, Voice], _Asked] = {}
+
+    async def asked(self, digest: str, voice: Voice) -> _Asked:
+        """Return what a study asks."""
+        found = self._asked.get((digest, voice))
+        if found is None:
+            found = await asyncio.to_thread(_read, await self._collector.study(digest), voice)
+            if len(self._asked) >= _REMEMBERED:
+                self._asked.clear()
+            self._asked[digest, voice] = found
+        return found
+
+    async def cards(self, voice: Voice, *, everything: bool) -> tuple[list[_Card], int]:
+        """Return the newest studies, all or those with public results, and how many there are beyond them."""
+        listed = [kept for kept in await self._collector.store.studies() if everything or kept.public]
+        return [await self._card(kept, voice) for kept in listed[:_SHOWN]], max(0, len(listed) - _SHOWN)
+
+    async def _card(self, kept: Published, voice: Voice) -> _Card:
+        asked = await self.asked(kept.digest, voice)
+        answers = sum((await self._collector.store.arrivals(kept.number)).values())
+        return _Card(kept, asked, kept.state(self._collector.clock()), answers)
+
+
+def _read(study: Study, voice: Voice) -> _Asked:
+    title, lang = title_in(study, voice)
+    said = [naming(study, question, voice).tell(sentence) for question, sentence in asks(study.mechanism, study)]
+    count, known = display_of(study.mechanism).count, study.mechanism.contributors_known
+    return _Asked(title, " ".join(said), lang, count, known, sharing(study)[0])
+
+
+class Pages:
+    """The pages of one collector."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.catalogue = Catalogue(collector)
+        self.reckoner = Reckoner(collector)
+        self.live = Live(collector, self.reckoner)
+        self.designing = asyncio.Lock()  # one at a time: answers come first
+
+
+def pages_of(request: Request) -> Pages:
+    """Return the pages of the collector that a request is for."""
+    found: Pages = request.scope["app"].pages
+    return found

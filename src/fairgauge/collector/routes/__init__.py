@@ -1,1 +1,0 @@
-"""What can be asked of a collector, one module for each kind of request."""

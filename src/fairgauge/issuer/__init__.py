@@ -1,1 +1,0 @@
-"""The issuer of blind tickets: a program of its own, apart from the collector that they are spent at."""

@@ -1,1 +1,0 @@
-"""A relay of Oblivious HTTP (RFC 9458): it carries envelopes, opens none and keeps nothing."""
