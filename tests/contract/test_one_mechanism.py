@@ -1,11 +1,18 @@
-"""No code asks which kind a study is: what differs is behind the protocol, or in a registry by the mechanism's type.
+"""No code asks which kind a study is: what differs is behind the protocol, or in a room's one registry.
 
-Numbers here may only fall.  Whoever needs a new branch gives the protocol a method, or registers a function.
+Numbers here may only fall.  Whoever needs a branch gives the protocol a method, or the objects of a room's registry.
+
+Covers: fairgauge.cli.mechanisms.
 """
 
 import re
 from collections import Counter
 from pathlib import Path
+
+import pytest
+
+from fairgauge.cli.mechanisms import SITES
+from fairgauge.study.mechanism import Registry
 
 ROOT = Path(__file__).parents[2] / "src" / "fairgauge"
 # The protocol, its two implementations, and the document that they are parts of.
@@ -22,8 +29,8 @@ MOST_TYPED = 17
 # protocol with a meaning of its own, and a question in disguise where it is asked for another reason.
 SAID = re.compile(r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b")
 MOST_SAID = 11
-# Functions by the mechanism's type.
-MOST_BY_TYPE = 35
+# What goes by the mechanism's type: a registry, and once a protocol, for questions that have no mechanism yet.
+BY_TYPE = re.compile(r"= Registry\($|= Registry\(\{|\bclass Planner\(Protocol\)")
 CONTRIBUTING = ROOT.parents[1] / "CONTRIBUTING.md"
 
 
@@ -50,12 +57,31 @@ def test_what_is_typed_is_asked_for_an_outcome_seldom():
     assert found.total() == MOST_TYPED, f"the number may only fall, and then falls here: {found}"
 
 
-def test_the_page_on_the_house_names_everything_that_goes_by_a_mechanism():
-    text = CONTRIBUTING.read_text(encoding="utf-8").partition("### Functions by mechanism")[2].partition("\n## ")[0]
-    said = {f"cli/{name}" if "/" not in name else name for name in re.findall(r"`([a-z_/]+\.py)`", text)}
-    by_type = asked(re.compile(r"^\s*@singledispatch"))
-    assert said == {*by_type, "study/document_format.py", "planning/noisy_counts.py"}
-    assert by_type.total() == MOST_BY_TYPE, "the number may only fall, and then falls here"
+def test_a_room_has_one_place_for_what_goes_by_a_mechanism_and_the_page_on_the_house_names_it():
+    text = CONTRIBUTING.read_text(encoding="utf-8").partition("### What goes by the mechanism")[2].partition("\n## ")[0]
+    by_type = asked(BY_TYPE)
+    rooms = Counter(name.partition("/")[0] for name in by_type.elements())
+    assert rooms == Counter(["cli", "client", "estimation", "planning", "reports", "simulation", "study"])
+    assert set(re.findall(r"`([a-z_/]+\.py)`", text)) == {*by_type, "planning/noisy_counts.py"}
+    assert not asked(re.compile(r"singledispatch"))
+
+
+def test_what_a_mechanism_has_in_place_of_a_commands_function_is_asked_for():
+    """A method that stands in for nothing would never run, and an asking by another name would find none."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "cli").glob("*.py"))
+    asked_for = {name.lstrip("_") for name in re.findall(r"\bown\([^()]+, (\w+)\)\(", sources)}
+    assert asked_for == {name for name in vars(type(SITES)) if not name.startswith("_")}
+
+
+def test_a_mechanism_that_nobody_registered_is_refused():
+    class Other:
+        """No mechanism of any room."""
+
+    with pytest.raises(TypeError, match="Other is not registered here"):
+        Registry({int: "a number"})[Other()]
+    known = Registry({int: "a number"})
+    known.register(Other, "another")
+    assert known[Other()] == "another"
 
 
 def test_the_patterns_find_what_was_there():

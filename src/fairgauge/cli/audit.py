@@ -1,15 +1,13 @@
 """``fairgauge audit``: measure, from answers alone, how much the client really leaks."""
 
-from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fairgauge.channel import Channel
 from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.errors import InvalidInput
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.cli.mechanisms import own
+from fairgauge.study import Study
 
 _SAMPLES = 20_000
 
@@ -28,39 +26,10 @@ def audit(
     from fairgauge.cli.read import read_study
 
     document = read_study(study)
-    _audit(document.mechanism, document, samples=samples, confidence=confidence, form=form)
+    own(document.mechanism, _audit)(document, samples=samples, confidence=confidence, form=form)
 
 
-@singledispatch
-def _audit(mechanism: Mechanism, document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
-    raise NotImplementedError
-
-
-@_audit.register
-def _(_: NoisyCounts, document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
-    from fairgauge.cli.console import out
-    from fairgauge.cli.progress import waiting
-    from fairgauge.site_audit import audit_site
-
-    if samples is not None:
-        rule = "must not be given in a study for sites, which are audited by how often each noise is met"
-        raise InvalidInput("samples", samples, rule)
-    with waiting("Answering"):
-        found = audit_site(document, confidence=confidence)
-    if form != "people":
-        said = {"study": document.digest, "confidence": confidence, "runs": found.runs, "p_value": found.p_value}
-        said["caught"] = found.caught
-        show_as(form, said, [said])
-    else:
-        promised = "what the study promises"
-        told = f"is not {promised}" if found.caught else f"is {promised}, as far as an audit can see"
-        out.print(f"The noise of {found.runs:,} answers {told} (p = {found.p_value:.2g}). Confidence {confidence:g}.")
-    if found.caught:
-        raise typer.Exit(1)
-
-
-@_audit.register
-def _(_: Channel, document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
+def _audit(document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
     from fairgauge.audit import audit_study
     from fairgauge.cli.progress import waiting
 

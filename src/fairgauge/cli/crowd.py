@@ -1,13 +1,12 @@
 """The crowd's numbers as commands take and print them."""
 
-from functools import singledispatch
 from typing import Any
 
+from fairgauge.cli.mechanisms import own
 from fairgauge.crowd import Crowd, crowd_of, factor_sentence, guess_sentence, promised
 from fairgauge.crowd.promise import LARGEST_DELTA
 from fairgauge.crowd.sentences import is_loose, loose_sentence, rests_on, shown_delta
-from fairgauge.errors import InvalidInput
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 from fairgauge.study.numbers import as_count, read_decimal
 
 
@@ -16,18 +15,13 @@ def crowd_asked(study: Study, draws: str | None, delta: str | None) -> Crowd | N
     if draws is None:
         return promised(study)
     small, count = LARGEST_DELTA if delta is None else read_decimal("delta", delta), as_count("draws", draws)
-    check_draws(study.mechanism, "draws", draws)
+    own(study.mechanism, check_draws)("draws", draws)
     return crowd_of(study, count, delta=small)
 
 
-@singledispatch
-def check_draws(mechanism: Mechanism, field: str, typed: str) -> None:
-    """Refuse what brings draws where counts hide a person otherwise."""
-
-
-@check_draws.register
-def _(_: NoisyCounts, field: str, typed: str) -> None:
-    raise InvalidInput(field, typed, "is for counts of devices: what sites send has noise of its own")
+def check_draws(field: str, typed: str) -> None:
+    """Refuse what brings draws where counts hide a person otherwise: not where devices answer."""
+    del field, typed
 
 
 def crowd_document(crowd: Crowd) -> dict[str, Any]:

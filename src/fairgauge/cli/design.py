@@ -1,18 +1,17 @@
 """``fairgauge design``: make a study document."""
 
 from collections.abc import Sequence
-from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
 from fairgauge.cli.drafts import load_draft, typed_over
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.mechanisms import SHARE, TOLD, own
 from fairgauge.cli.modes import check_design
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
@@ -23,13 +22,12 @@ from fairgauge.designs.levels import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
-from fairgauge.reports.sites import protection_sentence
-from fairgauge.reports.words import listed, privacy_sentence
-from fairgauge.study import Mechanism, NoisyCounts, Question, Study
+from fairgauge.reports.devices import privacy_sentence
+from fairgauge.reports.words import listed
+from fairgauge.study import Question, Study
 from fairgauge.targets.scores import Scores
 
 _LARGE = 1_000_000
-_ASKED, _SHARE = ("the gap", "each group's mean", "the overall mean"), "each group's share"
 
 
 @in_forms
@@ -144,7 +142,7 @@ def design(
         study = draft.study()
     write_bytes("output", output, study.to_bytes())
     if form != "people":
-        told = [_described(question.mechanism, question) for question in study.questions]
+        told = [own(question.mechanism, _designed)(question) for question in study.questions]
         show_as(form, {"digest": study.digest, "questions": told}, [_row(study.digest, one) for one in told])
         return
     bulk = len(study.to_bytes())
@@ -153,25 +151,11 @@ def design(
     if bulk > _LARGE:
         rule = "every device downloads it; fewer --symbols make it smaller"
         out.print(f"  The document is larger than 1 MB ({bulk / 1e6:.1f} MB): {rule}.")
-    _show(study.mechanism, study, draft.design or AUTO)
+    own(study.mechanism, _design)(study, draft.design or AUTO)
 
 
-@singledispatch
-def _show(mechanism: Mechanism, study: Study, design: str) -> None:
-    """Print what a study of a mechanism answers, and how it protects people."""
-    raise NotImplementedError
-
-
-@_show.register
-def _(site: NoisyCounts, study: Study, design: str) -> None:
-    del study, design
-    told = ", ".join(metric.name for metric in site.metrics)
-    out.print(f"  Each site sends {site.size} noisy counts. They tell: {told}; for each group, with the gaps.")
-    out.print(f"  {protection_sentence(site)}")
-
-
-@_show.register
-def _(_: Channel, study: Study, design: str) -> None:
+def _design(study: Study, design: str) -> None:
+    """Print what a study of devices answers, and how it protects people."""
     for line in [*_tables(study), *_outsiders(study)]:
         out.print(f"  {line}")
     for question in study.questions:
@@ -218,8 +202,8 @@ def _tells(question: Question) -> dict[str, bool]:
     """Return what the study can and cannot answer: said when it is designed, not when it is over."""
     found = estimands_of(question)
     told = (found.gaps is not None or found.means is not None, found.means is not None, found.overall is not None)
-    tells = dict(zip(_ASKED, told, strict=True))
-    return tells if found.shares is not None else tells | {_SHARE: found.group_shares is not None}
+    tells = dict(zip(TOLD, told, strict=True))
+    return tells if found.shares is not None else tells | {SHARE: found.group_shares is not None}
 
 
 def _show_sharper(question: Question) -> None:
@@ -274,31 +258,8 @@ def _rounding(question: Question) -> float:
     return largest_rounding_cost(Scores.of(question), question.channel)
 
 
-@singledispatch
-def _described(mechanism: Mechanism, question: Question) -> dict[str, Any]:
-    """Return what a question of a mechanism is, for programs: the same names for every mechanism."""
-    raise NotImplementedError
-
-
-@_described.register
-def _(site: NoisyCounts, question: Question) -> dict[str, Any]:
-    return {
-        "metric": question.metric.name,
-        "design": question.design,
-        "epsilon_exact": site.epsilon,
-        "symbols": site.size,
-        "levels": None if site.levels is None else len(site.levels),
-        "answers": [*_ASKED, _SHARE],
-        "cannot_answer": [],
-        "pairs": [],
-        "means": [],
-        "records": site.records,
-        "outcome": site.outcome,
-    }
-
-
-@_described.register
-def _(_: Channel, question: Question) -> dict[str, Any]:
+def _designed(question: Question) -> dict[str, Any]:
+    """Return what a question is, for programs: the same names for every mechanism."""
     tells = _tells(question)
     return {
         "metric": question.metric.name,

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import singledispatch
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +12,11 @@ from rich.text import Text
 
 from fairgauge.cli import options
 from fairgauge.cli.choices import show_choices
-from fairgauge.cli.console import err, out, show_table
+from fairgauge.cli.console import err, out
 from fairgauge.cli.crowd_plan import promises
 from fairgauge.cli.drafts import Wanted, load_draft, read_right, typed_over, usual_groups, usual_metric
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.mechanisms import OWN, SITES, own
 from fairgauge.cli.modes import check_plan, retyped
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
@@ -33,11 +33,11 @@ from fairgauge.planning.few_people import FewPeople, Way
 from fairgauge.planning.figure import Terms, check_kind, picture
 from fairgauge.planning.noisy_counts import CountedQuestions
 from fairgauge.planning.plans import MOST, plan_questions
-from fairgauge.reports.sites import protection_sentence
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.targets.scores import Scores
 
+OWN.register(CountedQuestions, SITES)
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
 
@@ -194,7 +194,7 @@ def plan(
     if form != "people":
         show_as(form, plans.to_dict(), _rows(zip(plans.metrics, plans, strict=True)))
     else:
-        _show(asked_of, plans)
+        own(asked_of, _plan)(asked_of, plans)
         _show_sharing(count, plans, draft.terms)
         _show_release(output, made)
         if aim is None and design == AUTO and outcome is None:
@@ -272,8 +272,7 @@ def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: Cr
         raise InvalidInput("title", title, "must be given with --output")
 
 
-@singledispatch
-def _show(questions: Sequence[Question], plans: Plans) -> None:
+def _plan(questions: Sequence[Question], plans: Plans) -> None:
     """Print plans for people."""
     if len(plans) == 1:
         _show_one(plans[0], Scores.of(questions[0]), questions[0].metric)
@@ -283,44 +282,6 @@ def _show(questions: Sequence[Question], plans: Plans) -> None:
     for name, found in zip(plans.metrics, plans, strict=True):
         out.print(Text.assemble("\n", (name, "bold")))
         show_plan(found)
-
-
-@_show.register
-def _(questions: CountedQuestions, plans: Plans) -> None:
-    people, rows = questions.people, [plan.rows[0] for plan in plans]
-    never, scales = (
-        "impossible",
-        {question.metric.scale for question in questions},
-    )  # one of a metric's own, or that of all rates
-    solved = plans.solved_for
-
-    def told(error: float | None) -> str:
-        return "-" if error is None else "cannot be told" if error >= 2 * max(scales) else f"{error:.4g}"
-
-    found = [
-        {
-            "clients": [f"{row.clients:,}" if row.clients else never],
-            "epsilon": [f"{row.epsilon:.4g}" if row.epsilon else never],
-        }.get(solved, [])
-        for row in rows
-    ]
-    show_table(
-        "gap of", *([] if solved == "error" else ["sites" if solved == "clients" else solved]), "error ±",
-        "without privacy ±",
-        rows=[
-            [name, *more, told(row.error), told(row.error_without_privacy)]
-            for name, more, row in zip(plans.metrics, found, rows, strict=True)
-        ],
-    )  # fmt: skip
-    for sentence in plans.sentences():
-        out.print(sentence)
-    about = f"about the people that sites see, at {plans[0].confidence:.4g} confidence"
-    sites = "Sites" if rows[0].clients is None or solved == "clients" else f"{rows[0].clients:,} sites"
-    if people is not None:
-        assumed = people.sentence(questions.metric)
-        out.print(f"{sites} with {people.each:,} people each, {assumed}: {about}.")
-    if (epsilon := plans.enough if solved == "epsilon" else rows[0].epsilon) is not None:
-        out.print(protection_sentence(questions.mechanism(Decimal(str(epsilon)))))
 
 
 def _show_one(found: Plan, scores: Scores, metric: Metric) -> None:

@@ -1,16 +1,15 @@
 """``fairgauge simulate``: what a population would answer."""
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
-from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.mechanisms import own
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming, read_study, write_bytes
 from fairgauge.cli.truth import compare, show_truth
@@ -18,16 +17,13 @@ from fairgauge.errors import InvalidInput
 from fairgauge.simulation import (
     Population,
     Reading,
-    SitePopulation,
     read_people,
     simulate_exactly,
-    simulate_sites,
-    simulate_sites_exactly,
     true_values,
 )
 from fairgauge.simulation import simulate as run
 from fairgauge.simulation.clients import Clients
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 from fairgauge.study.numbers import MOST_CLIENTS, as_count
 from fairgauge.tallies import Tally
 
@@ -96,13 +92,13 @@ def simulate(
         raise InvalidInput("seed", seed, "must be 0 or above")
     said = _Said(study, document, file)
     how = said.reading(group_column or [], value_column or [], count_column, missing)
-    wanted = _Wanted(
+    wanted = Simulating(
         table, how, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
         clients=clients, answers=answers, seed=seed, exactly=exactly, output=output,
     )  # fmt: skip
     if said.path is not None and form == "people":
         out.print(f"Columns and labels as in {said.path}.")
-    _simulate(document.mechanism, document, wanted, form)
+    own(document.mechanism, _simulate)(document, wanted, form)
 
 
 class _Said:
@@ -147,7 +143,7 @@ class _Said:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Simulating:
     """What was typed: people who answer for themselves, or who come to sites."""
 
     table: Path
@@ -163,49 +159,7 @@ class _Wanted:
     output: Path
 
 
-@singledispatch
-def _simulate(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -> None:
-    raise NotImplementedError
-
-
-@_simulate.register
-def _(mechanism: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
-    for name, typed in (("clients", wanted.clients), ("answers", wanted.answers)):
-        if typed is not None:
-            raise InvalidInput(name, typed, "must not be given in a study of sites; --sites says how many answer")
-    _check_outcome(mechanism, wanted)
-    people = _read_sites(mechanism, wanted)
-    sites = None if wanted.sites is None else as_count("sites", wanted.sites)
-    if wanted.exactly and sites is not None:
-        raise InvalidInput("sites", sites, "must not be given with --exactly: then sites are those of the file")
-    with waiting("Sites answer", total=len(people.names) if sites is None else sites) as bar:
-        if wanted.exactly:
-            tally = simulate_sites_exactly(document, people, seed=wanted.seed, progress=bar.advance)
-        else:
-            tally = simulate_sites(document, people, sites=sites, seed=wanted.seed, progress=bar.advance)
-    _show(document, tally, wanted.output, form)
-
-
-def _check_outcome(site: NoisyCounts, wanted: _Wanted) -> None:
-    """Refuse columns of the other outcome."""
-    if site.metric is None:
-        return
-    for name, typed in (("truth-column", wanted.truth_column), ("prediction-column", wanted.prediction_column)):
-        if typed is not None:
-            raise InvalidInput(name, typed, f"must not be given: the study counts {site.metric.name}")
-
-
-def _read_sites(site: NoisyCounts, wanted: _Wanted) -> SitePopulation:
-    """Read who comes to which site."""
-    outcome = {"truth": wanted.truth_column, "prediction": wanted.prediction_column}
-    columns = {**wanted.how.columns, **{name: typed for name, typed in outcome.items() if typed is not None}}
-    with naming(wanted.table):
-        how = replace(wanted.how, columns=columns)
-        return SitePopulation.read(site, wanted.table, how, where=wanted.site_column or "site")
-
-
-@_simulate.register
-def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
+def _simulate(document: Study, wanted: Simulating, form: Form) -> None:
     for name in ("sites", "site_column", "truth_column", "prediction_column"):
         typed = getattr(wanted, name)
         if typed is not None:
@@ -237,15 +191,6 @@ def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
     out.print(f"{wanted.output}: {tally.contributors:,} answers to {document.title}")
     out.print(f"{table}: {' '.join(people.sentences())}\n")
     show_truth(document, rows, truths)
-
-
-def _show(study: Study, tally: Tally, output: Path, form: Form) -> None:
-    write_bytes("output", output, tally.to_bytes())
-    if form != "people":
-        told = {"study": tally.study, "answers": tally.contributors}
-        show_as(form, told, [told])
-    else:
-        out.print(f"{output}: {tally.contributors:,} sites answered {study.title}")
 
 
 def _clients(study: Study, people: Population, count: int, *, exactly: bool) -> Clients:

@@ -2,22 +2,19 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import singledispatch
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import err, out
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.mechanisms import own
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.errors import InvalidInput
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 from fairgauge.tallies.files import count_files
-from fairgauge.tallies.site_files import from_site_files
 
 
 @in_forms
@@ -36,12 +33,12 @@ def tally(
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
-    wanted = _Wanted(answers, output, engine, deduplicate, symbol_column, id_column)
-    _tally(document.mechanism, document, wanted, form)
+    wanted = Counting(answers, output, engine, deduplicate, symbol_column, id_column)
+    own(document.mechanism, _tally)(document, wanted, form)
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Counting:
     """What was typed."""
 
     answers: list[str]
@@ -52,30 +49,7 @@ class _Wanted:
     id_column: str | None
 
 
-@singledispatch
-def _tally(mechanism: Mechanism, document: Study, wanted: _Wanted, form: Form) -> None:
-    raise NotImplementedError
-
-
-@_tally.register
-def _(_: NoisyCounts, document: Study, wanted: _Wanted, form: Form) -> None:
-    alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}
-    for name, typed in alone.items():
-        if typed is not None:
-            raise InvalidInput(name, typed, "must not be given in a study for sites, which are few")
-    if wanted.deduplicate:
-        raise InvalidInput("deduplicate", "given", "must not be given in a study for sites: each id counts once there")
-    counts = from_site_files(document, wanted.answers)
-    write_bytes("output", wanted.output, counts.to_bytes())
-    if form != "people":
-        told = {"study": counts.study, "answers": counts.contributors, "repeated": 0}
-        show_as(form, told, [told])
-    else:
-        out.print(f"{wanted.output}: {counts.contributors:,} sites answered {document.title}")
-
-
-@_tally.register
-def _(_: Channel, document: Study, wanted: _Wanted, form: Form) -> None:
+def _tally(document: Study, wanted: Counting, form: Form) -> None:
     output = wanted.output
     with waiting("Counting") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on

@@ -9,6 +9,7 @@ import typer
 from fairgauge.cli import options
 from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.crowd import check_draws
+from fairgauge.cli.mechanisms import own
 from fairgauge.cli.read import read_study, write_bytes
 from fairgauge.client.moments import sharing
 from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
@@ -88,7 +89,7 @@ def _release(study: Study, batch: str | None, draws: str | None, delta: str | No
                 raise InvalidInput(name, typed, "must be given with --batch")
         return None
     size = as_count("batch", batch)
-    check_draws(study.mechanism, "batch", batch)
+    own(study.mechanism, check_draws)("batch", batch)
     count = usual_draws(study.channels, size) if draws is None else as_count("draws", draws)
     small = default_delta(size) if delta is None else read_decimal("delta", delta)
     return Release(size, f"{small:f}", count)

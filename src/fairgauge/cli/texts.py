@@ -10,8 +10,7 @@ from fairgauge.cli import options
 from fairgauge.cli.console import out, show_json
 from fairgauge.cli.read import naming, read_bytes, read_study, write_bytes
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.texts import explained, read_texts
-from fairgauge.study.wording import texts_of
+from fairgauge.study.wording import explained, read_texts, texts_of
 
 
 def texts(

@@ -1,7 +1,6 @@
 """``fairgauge verify``: recompute a study's privacy, and whether the files that belong to it do belong together."""
 
 import math
-from functools import singledispatch
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,18 +10,17 @@ from rich.text import Text
 from fairgauge.bundles.bundle_files import Piece, gather
 from fairgauge.bundles.verification import Signatures, Verification
 from fairgauge.bundles.verification import verify as run
-from fairgauge.channel import Channel
 from fairgauge.cli import options
 from fairgauge.cli.console import out
 from fairgauge.cli.crowd import crowd_asked, crowd_document, crowd_lines
 from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli.mechanisms import own
 from fairgauge.cli.progress import waiting
 from fairgauge.cli.read import naming
 from fairgauge.crowd import Crowd
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.reports.sites import noise_sentence, protection_sentence
-from fairgauge.reports.words import privacy_sentence
-from fairgauge.study import Mechanism, NoisyCounts, Question, Study, Table, parse
+from fairgauge.reports.devices import privacy_sentence
+from fairgauge.study import Question, Study, Table, parse
 
 _STATUS = {"holds": 0, "broken": 1, "words not compared": 3}
 _MARKS = {"holds": ("holds     ", "green"), "broken": ("BROKEN    ", "bold red")}
@@ -169,34 +167,22 @@ def _document(found: Study, private: bool) -> dict[str, Any]:
                 "attribute": q.attribute.name,
                 "epsilon_declared": float(q.epsilon),
                 "epsilon_exact": None if math.isinf(q.mechanism.epsilon) else q.mechanism.epsilon,
-                **_described(q.mechanism, q),
+                **own(q.mechanism, _verified)(q),
             }
             for q in found.questions
         ],
     }
 
 
-@singledispatch
-def _described(mechanism: Mechanism, _: Question) -> dict[str, Any]:
+def _verified(question: Question) -> dict[str, Any]:
     """Return what a question says of its mechanism."""
-    return {"symbols": mechanism.size}
-
-
-@_described.register
-def _(mechanism: Channel, question: Question) -> dict[str, Any]:
-    return {"symbols": mechanism.symbols, "levels": len(question.levels)}
-
-
-@_described.register
-def _(mechanism: NoisyCounts, _: Question) -> dict[str, Any]:
-    outcome = {"outcome": mechanism.outcome, "decay": str(mechanism.decay)}
-    return outcome | {"records": mechanism.records, "cells": mechanism.size}
+    return {"symbols": question.mechanism.size, "levels": len(question.levels)}
 
 
 def _show(found: Study) -> None:
     out.print(Text.assemble((found.title, "bold"), f"\ndigest {found.digest}"))
     for table in found.tables:
-        _show_table(table[0].mechanism, table)
+        own(table[0].mechanism, _verify)(table)
     if any(table[0].mechanism.numbers < len(table) for table in found.tables):
         out.print("Questions that share a table are answered together, by one symbol.")
     if len(found.tables) > 1:
@@ -204,22 +190,13 @@ def _show(found: Study) -> None:
         out.print(f"A device answers one of these {what}, picked by its own coin: the largest epsilon counts.")
 
 
-@singledispatch
-def _show_table(_mechanism: Mechanism, table: Table) -> None:
+def _verify(table: Table) -> None:
     """Say what a table's answers give away."""
     for q in table:
         verdict = ("private", "green") if q.private else ("NOT PRIVATE", "red")
         exact = f". Exact epsilon {q.mechanism.epsilon:.6g}, declared {q.epsilon}."
         out.print(Text.assemble(f"{q.metric.name} by {q.attribute.name}: ", verdict, exact))
         out.print(f"  In plain words: {privacy_sentence(q)}.")
-
-
-@_show_table.register
-def _(mechanism: NoisyCounts, _: Table) -> None:
-    told = f". Exact epsilon {float(mechanism.loss):.6g} for each person, declared {mechanism.declared}."
-    out.print(Text.assemble(f"Counts of sites by {mechanism.attribute.name}: ", ("private", "green"), told))
-    out.print(f"  {noise_sentence(mechanism)}")
-    out.print(f"  In plain words: {protection_sentence(mechanism).removeprefix('Privacy: ')}")
 
 
 def _crowd(found: Study, draws: str | None, delta: str | None) -> Crowd | None:

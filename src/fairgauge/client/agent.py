@@ -14,13 +14,11 @@ and ``no CODE`` where it gives no answer, with a code of :mod:`fairgauge.client.
 
 import json
 import logging
-from functools import singledispatch
 from pathlib import Path
 
-from fairgauge.channel import Channel
 from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble
 from fairgauge.client.agent_settings import AgentSettings
-from fairgauge.client.answer import Answer
+from fairgauge.client.answer import Answer, contributor_of
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import Policy
@@ -28,7 +26,7 @@ from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.client.site_asked import answer_by, refused_by
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 from fairgauge.study.numbers import exact
 
 VERSION = 1
@@ -119,7 +117,7 @@ class Agent:
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
         policy = self.settings.policy
-        if (site := _site_of(study.mechanism, self._site)) is not None:
+        if (site := contributor_of(study).by_records(self._site)) is not None:
             # What may be counted is said in the site's own file.
             return Policy(studies=policy.studies).refused(study) or site.check(study) or study
         refused = policy.refused(study)
@@ -138,20 +136,20 @@ class Agent:
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        if (site := _site_of(study.mechanism, self._site)) is not None:
+        if (site := contributor_of(study).by_records(self._site)) is not None:
             return site.answered(study)
         return self._ledger.state(study.digest) is not None
 
     def wanted(self, study: Study) -> list[str]:
         """Return the metrics of a study whose values come from whoever asks; a site's come from its records."""
-        if _site_of(study.mechanism, self._site) is not None:
+        if contributor_of(study).by_records(self._site) is not None:
             return []
         return sorted(_metric_names(study) & self.settings.askers_give)
 
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
-            if (site := _site_of(study.mechanism, self._site)) is not None:
+            if (site := contributor_of(study).by_records(self._site)) is not None:
                 return site.answer(study)
             if self.answered(study):
                 return self._ledger.answer(study, {"group": None, "values": {}})
@@ -168,22 +166,6 @@ class Agent:
 def _metric_names(study: Study) -> set[str]:
     """Return the names of what a study measures."""
     return {question.metric.name for question in study.questions}
-
-
-@singledispatch
-def _site_of(mechanism: Mechanism, site: AgentSite | None) -> AgentSite | None:
-    """Return what answers instead of the profile, by the mechanism."""
-    raise NotImplementedError
-
-
-@_site_of.register
-def _(_: Channel, _site: AgentSite | None) -> None:
-    return None
-
-
-@_site_of.register
-def _(_: NoisyCounts, site: AgentSite | None) -> AgentSite | None:
-    return site
 
 
 class Conversation:

@@ -2,23 +2,24 @@
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import singledispatch
 from os import PathLike
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.client.entries import entry_of, is_mapping, plain_text
 from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Attribute, Mechanism, NoisyCounts, Question, Study
+from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.mechanism import Registry
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
+_One = TypeVar("_One")
 ID_BYTES = 16
 
 
@@ -123,55 +124,91 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
     study.check_privacy()
     (limit or Limits()).check_study(study)
     check_held(study, profile)
-    payload = _draw(study.questions[0].mechanism, study, profile)
+    payload = contributor_of(study).draw(study, profile)
     return Answer(study.digest, secrets.token_hex(ID_BYTES) if ticket is None else ticket, payload)
-
-
-@singledispatch
-def _draw(mechanism: Mechanism, study: Study, held: Any) -> tuple[int, ...]:
-    """Draw what leaves the contributor, as the study's mechanism does."""
-    raise NotImplementedError
-
-
-@_draw.register
-def _(_: Channel, study: Study, profile: Mapping[str, Any]) -> tuple[int, ...]:
-    groups, values = groups_by_attribute(study, profile.get("group")), profile.get("values")
-    inputs = [_channel_input(table, groups, {} if values is None else values) for table in study.tables]
-    picked = secrets.randbelow(len(inputs))
-    return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
-
-
-@_draw.register
-def _(mechanism: NoisyCounts, _: Study, held: Any) -> tuple[int, ...]:
-    from fairgauge.client.site import draw_counts
-
-    return draw_counts(mechanism, held)
 
 
 def check_held(study: Study, held: object) -> None:
     """Refuse what cannot be what a study asks for, whatever is in it: that is a mistake of the program."""
-    _check_held(study.mechanism, held)
+    contributor_of(study).check_held(held)
 
 
-@singledispatch
-def _check_held(mechanism: Mechanism, held: object) -> None:
-    raise NotImplementedError
+class Contributor(Protocol):
+    """Who answers, by the mechanism: a person by a profile, or a site by the records of many."""
+
+    def check_held(self, held: Any) -> None:
+        """Refuse what cannot be what is held."""
+
+    def draw(self, study: Study, held: Any) -> tuple[int, ...]:
+        """Draw what leaves the contributor, as the study's mechanism does."""
+
+    def metrics(self, study: Study) -> Sequence[Metric] | None:
+        """Return what must be held for each person, with its range; None where that is truth and prediction."""
+
+    def is_unnamed(self, held: Any) -> bool:
+        """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
+
+    def by_records(self, one: _One) -> _One | None:
+        """Return what was given to answer from records; None where a profile answers."""
 
 
-@_check_held.register
-def _(_: Channel, held: object) -> None:
-    check_profile(held)
+class _Person:
+    """A device answers for its owner."""
+
+    def check_held(self, held: Any) -> None:
+        check_profile(held)
+
+    def draw(self, study: Study, held: Any) -> tuple[int, ...]:
+        groups, values = groups_by_attribute(study, held.get("group")), held.get("values")
+        inputs = [_channel_input(table, groups, {} if values is None else values) for table in study.tables]
+        picked = secrets.randbelow(len(inputs))
+        return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
+
+    def metrics(self, study: Study) -> Sequence[Metric]:
+        return [question.metric for question in study.questions]
+
+    def is_unnamed(self, held: Any) -> bool:
+        return not is_mapping(entry_of(held, "group"))
+
+    def by_records(self, one: object) -> None:
+        del one
 
 
-@_check_held.register
-def _(_: NoisyCounts, held: object) -> None:
-    if isinstance(held, Mapping) and set(held) == {"group", "values"}:
-        raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+class _Site:
+    """A site answers for the people whose records it holds."""
+
+    def check_held(self, held: Any) -> None:
+        if isinstance(held, Mapping) and set(held) == {"group", "values"}:
+            raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+
+    def draw(self, study: Study, held: Any) -> tuple[int, ...]:
+        from fairgauge.client.site import draw_counts
+
+        return draw_counts(study.questions[0].counts, held)
+
+    def metrics(self, study: Study) -> Sequence[Metric] | None:
+        own = study.questions[0].counts.metric
+        return None if own is None else [own]
+
+    def is_unnamed(self, held: Any) -> bool:
+        del held
+        return False
+
+    def by_records(self, one: _One) -> _One:
+        return one
+
+
+_CONTRIBUTORS: Registry[Contributor] = Registry({Channel: _Person(), NoisyCounts: _Site()})
+
+
+def contributor_of(study: Study) -> Contributor:
+    """Return who answers a study: what differs by its mechanism, for device, site, agent and frameworks."""
+    return _CONTRIBUTORS[study.mechanism]
 
 
 def is_unnamed(study: Study, held: Any) -> bool:
     """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
-    return not study.mechanism.counts_people and not is_mapping(entry_of(held, "group"))
+    return contributor_of(study).is_unnamed(held)
 
 
 def check_profile(profile: object) -> None:

@@ -11,9 +11,8 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, singledispatch
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
@@ -189,6 +188,7 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
+    from fairgauge.client.answer import contributor_of
     from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 
     _check(request)
@@ -197,7 +197,8 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = _load(request)
-    _runner()(study.mechanism, request, study, limits=limits, patience=patience)
+    answers = contributor_of(study).by_records(_run_for_site) or _run_for_person
+    answers(request, study, limits=limits, patience=patience)
 
 
 def _load(request: Request) -> "Study":
@@ -225,27 +226,11 @@ def _load(request: Request) -> "Study":
     return study
 
 
-@cache
-def _runner() -> Callable[..., None]:
-    """Return what answers, by the mechanism; a device loads nothing of what a site needs."""
-    from fairgauge.channel import Channel
-    from fairgauge.study import NoisyCounts
+def _run_for_site(request: Request, study: "Study", **settings: Any) -> None:
+    """Answer for a site; a device loads nothing of what that needs."""
+    from fairgauge.client.site_command import run_for_site
 
-    @singledispatch
-    def run(mechanism: object, request: Request, study: "Study", **settings: Any) -> None:
-        raise NotImplementedError
-
-    @run.register(Channel)
-    def _(_: Channel, request: Request, study: "Study", **settings: Any) -> None:
-        _run_for_person(request, study, **settings)
-
-    @run.register(NoisyCounts)
-    def _(mechanism: NoisyCounts, request: Request, study: "Study", **settings: Any) -> None:
-        from fairgauge.client.site_command import run_for_site
-
-        run_for_site(request, study, mechanism, **settings)
-
-    return run
+    run_for_site(request, study, study.questions[0].counts, **settings)
 
 
 def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:

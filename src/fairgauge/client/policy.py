@@ -13,18 +13,16 @@ What of a profile or a table does not fit is said here, too, for the owner's own
 depend on it.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any, TextIO, TypeVar
 
-from fairgauge.channel import Channel
-from fairgauge.client.answer import group_index, groups_by_attribute
+from fairgauge.client.answer import contributor_of, group_index, groups_by_attribute
 from fairgauge.client.entries import entry_of, is_inside
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
-from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Study
+from fairgauge.study import Attribute, Metric, Study
 
 FIELDS = ("attributes", "metrics", "confusion", "studies")
 T = TypeVar("T")
@@ -84,7 +82,13 @@ class Policy:
             for factor in attribute.factors:
                 if not self._has_attribute(factor):
                     return Refusal("asked", f"the study asks for {factor.name} with groups that the settings have not")
-        return _outcome_refused(study.mechanism, self, study)
+        metrics = contributor_of(study).metrics(study)
+        if metrics is None:
+            return None if self.confusion else Refusal("asked", "the study counts truth by prediction")
+        for metric in metrics:
+            if not self.has_metric(metric):
+                return Refusal("asked", f"the study asks for {metric.name} in a range that the settings have not")
+        return None
 
     def words(self) -> str:
         """Say what may be asked, in a line for who runs the device or the site."""
@@ -106,31 +110,6 @@ class Policy:
         """Tell whether a metric may be asked for in its range."""
         own = None if self.metrics is None else self.metrics.get(asked.name)
         return self.metrics is None or (own is not None and _range(own) == _range(asked))
-
-
-@singledispatch
-def _outcome_refused(mechanism: Mechanism, policy: Policy, study: Study) -> Refusal | None:
-    """Return why what a study measures may not be asked; None if it may."""
-    raise NotImplementedError
-
-
-@_outcome_refused.register
-def _(_: Channel, policy: Policy, study: Study) -> Refusal | None:
-    return _metrics_refused(policy, [question.metric for question in study.questions])
-
-
-@_outcome_refused.register
-def _(mechanism: NoisyCounts, policy: Policy, _: Study) -> Refusal | None:
-    if mechanism.metric is not None:
-        return _metrics_refused(policy, [mechanism.metric])
-    return None if policy.confusion else Refusal("asked", "the study counts truth by prediction")
-
-
-def _metrics_refused(policy: Policy, metrics: Sequence[Metric]) -> Refusal | None:
-    for metric in metrics:
-        if not policy.has_metric(metric):
-            return Refusal("asked", f"the study asks for {metric.name} in a range that the settings have not")
-    return None
 
 
 def _range(metric: Metric) -> tuple[Fraction, Fraction]:

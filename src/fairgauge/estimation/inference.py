@@ -13,7 +13,8 @@ times as often as B.  The answers tell q wherever the table tells shares; p is s
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS, fit_p_value
 from fairgauge.estimation.interval import Interval, impact_ratio
 from fairgauge.estimation.kinds import (
     DEFAULT,
+    KINDS,
+    SITE_KINDS,
     IntervalKind,
     check_confidence,
     is_number,
@@ -35,10 +38,11 @@ from fairgauge.estimation.kinds import (
 from fairgauge.estimation.readers import Contradicted, Reader, counts_of, reader_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
-from fairgauge.estimation.site_inference import estimate_sites
+from fairgauge.estimation.site_inference import estimate_by_names, estimate_sites, fairlearn_metrics
 from fairgauge.languages import Numeral, Told
-from fairgauge.study import Attribute, Mechanism, Metric, NoisyCounts, Question, Study
+from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import Pair, Side, members, pair_names
 from fairgauge.targets.inputs import Vector
@@ -123,42 +127,99 @@ def estimate(
         CannotEstimate: If its answers come in waves and the interval takes random order.
     """
     check_arguments(study=(study, Study), tally=(tally, Tally))
-    kind = kind_of(interval, study.mechanism)
+    reader = SUM_READERS[study.mechanism]
+    kind = kind_of(interval, reader.kinds)
     check_confidence(confidence)
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InvalidInput("tolerance", tolerance, "must be 0 or above")
     if tolerance is not None:
         _check_within(study, tolerance)
     tally.check(study)
-    return _read(study.questions[0].mechanism, study, tally, (confidence, kind, tolerance))
+    return reader.estimate(study, tally, (confidence, kind, tolerance))
 
 
-@singledispatch
-def _read(mechanism: Mechanism, study: Study, tally: Tally, asked: Settings) -> Estimate:
-    """Return what the sums of a mechanism's answers say."""
-    raise NotImplementedError
+class SumReader(Protocol):
+    """What the sums of a mechanism's answers say: all that differs by the mechanism in this room."""
+
+    kinds: Mapping[str, IntervalKind]
+
+    def estimate(self, study: Study, tally: Tally, asked: Settings) -> Estimate:
+        """Return what a tally says that belongs to the study."""
+
+    def framed(self, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
+        """Return the questions that a metric frame shows, each with its place in the estimate."""
+
+    def estimate_framed(
+        self, study: Study, tally: Tally, asked: Sequence[Question], terms: tuple[float, str]
+    ) -> Estimate:
+        """Return an estimate in which these questions are, at a confidence and with a kind of interval."""
+
+    def with_shares(self, found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
+        """Return the question whose estimate has the groups' shares, of one and of the first."""
 
 
-@_read.register
-def _(_: NoisyCounts, study: Study, tally: Tally, asked: Settings) -> Estimate:
-    confidence, kind, tolerance = asked
-    if tolerance is not None:
-        raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
-    return estimate_sites(study, tally, 1 - confidence, kind)
+class _Symbols:
+    """Sums of a channel: how often each symbol was sent."""
 
+    kinds: Mapping[str, IntervalKind] = KINDS
 
-@_read.register
-def _(_: Channel, study: Study, tally: Tally, asked: Settings) -> Estimate:
-    confidence, kind, tolerance = asked
-    if study.order is not None and kind.random_order:
-        raise CannotEstimate(
-            f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: take "
-            f"{DEFAULT} when the study is over"
+    def estimate(self, study: Study, tally: Tally, asked: Settings) -> Estimate:
+        confidence, kind, tolerance = asked
+        if study.order is not None and kind.random_order:
+            raise CannotEstimate(
+                f"answers to this study come in {study.order}, and {kind.name} intervals hold only in random order: "
+                f"take {DEFAULT} when the study is over"
+            )
+        questions = tuple(
+            _question(study, tally, index, (1 - confidence, kind, tolerance)) for index in range(len(study.questions))
         )
-    questions = tuple(
-        _question(study, tally, index, (1 - confidence, kind, tolerance)) for index in range(len(study.questions))
-    )
-    return Estimate(study.digest, confidence, kind.name, tolerance, questions, study.questions)
+        return Estimate(study.digest, confidence, kind, tolerance, questions, study.questions)
+
+    def framed(self, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
+        found = [(index, asked) for index, asked in enumerate(study.questions) if asked.attribute.name == attribute]
+        known = [asked.metric.name for _, asked in found]
+        for name in metrics or ():
+            if name not in known:
+                raise InvalidInput("metrics", name, f"must be of {', '.join(known)}")
+        return [(index, asked) for index, asked in found if metrics is None or asked.metric.name in metrics]
+
+    def estimate_framed(
+        self, study: Study, tally: Tally, asked: Sequence[Question], terms: tuple[float, str]
+    ) -> Estimate:
+        del asked
+        return estimate(study, tally, confidence=terms[0], interval=terms[1])
+
+    def with_shares(self, found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
+        del first
+        return found
+
+
+class _Counts:
+    """Sums of noisy counts: how many people of each group had each outcome."""
+
+    kinds: Mapping[str, IntervalKind] = SITE_KINDS
+
+    def estimate(self, study: Study, tally: Tally, asked: Settings) -> Estimate:
+        confidence, kind, tolerance = asked
+        if tolerance is not None:
+            raise InvalidInput("tolerance", tolerance, "must not be given in a study for sites")
+        return estimate_sites(study, tally, 1 - confidence, kind)
+
+    def framed(self, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
+        del attribute
+        return list(enumerate(fairlearn_metrics(study.questions[0].counts, metrics)))
+
+    def estimate_framed(
+        self, study: Study, tally: Tally, asked: Sequence[Question], terms: tuple[float, str]
+    ) -> Estimate:
+        return estimate_by_names(study, tally, asked, confidence=terms[0], interval=terms[1])
+
+    def with_shares(self, found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
+        del found
+        return first  # all metrics come from the same counts
+
+
+SUM_READERS: Registry[SumReader] = Registry({Channel: _Symbols(), NoisyCounts: _Counts()})
 
 
 def _check_within(study: Study, tolerance: float) -> None:

@@ -4,12 +4,11 @@ Everything that names, offers or explains an interval asks here.  This module is
 ``fairgauge.estimation.readers``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import singledispatch
 from numbers import Real
 
 from fairgauge.errors import InvalidInput
-from fairgauge.study import NoisyCounts
 
 
 @dataclass(frozen=True)
@@ -88,25 +87,12 @@ LIVE = "anytime"
 _PAPERS = ("chebyshev", "finite", "fixed")
 
 
-@singledispatch
-def kinds_of(mechanism: object) -> dict[str, IntervalKind]:
-    """Return the kinds of intervals by which a mechanism's sums are read; the default is among those of every one."""
-    del mechanism
-    return KINDS
-
-
-@kinds_of.register
-def _(_: NoisyCounts) -> dict[str, IntervalKind]:
-    return SITE_KINDS
-
-
-def kind_of(name: str, mechanism: object = None) -> IntervalKind:
-    """Return the kind of that name, as a mechanism has it: a device's unless given.
+def kind_of(name: str, kinds: Mapping[str, IntervalKind] = KINDS) -> IntervalKind:
+    """Return the kind of that name, of those by which a mechanism's sums are read: a device's unless given.
 
     Raises:
         InvalidInput: If there is none.
     """
-    kinds = kinds_of(mechanism)
     if name in kinds:
         return kinds[name]
     rule = f"must be one of {', '.join(kinds)}{'' if kinds is KINDS else ' in a study for sites'}"

@@ -19,19 +19,17 @@ the smaller ratio.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, singledispatch
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
-from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
-from fairgauge.estimation.inference import estimate
+from fairgauge.estimation.inference import SUM_READERS
 from fairgauge.estimation.interval import Interval, at_most_one, over
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.estimation.result import Estimate, QuestionEstimate
-from fairgauge.estimation.site_inference import estimate_by_names, fairlearn_metrics
 from fairgauge.lazy import late
-from fairgauge.study import Mechanism, NoisyCounts, Question, Study
+from fairgauge.study import Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.tallies import Tally
 
@@ -272,7 +270,7 @@ class PrivateMetricFrame(Parity):
         attribute = _attribute(study, attribute)
         self._study, self._tally = study, tally
         self._confidence, self._interval, self._attribute = confidence, interval, attribute
-        self._questions = _asked(study.mechanism, study, attribute, metrics)
+        self._questions = SUM_READERS[study.mechanism].framed(study, attribute, metrics)
         # Fairlearn sorts the groups.
         self._groups = sorted(self._questions[0][1].attribute.groups)
         self._known: dict[int, Estimate] = {}
@@ -401,7 +399,8 @@ class PrivateMetricFrame(Parity):
 
     def _made(self, confidence: float) -> Estimate:
         asked = [question for _, question in self._questions]
-        return _estimated(self._study.mechanism, self._study, self._tally, asked, (confidence, self._interval))
+        reader = SUM_READERS[self._study.mechanism]
+        return reader.estimate_framed(self._study, self._tally, asked, (confidence, self._interval))
 
     def _together(self, names: Sequence[str], together: int) -> list[tuple[Question, QuestionEstimate]]:
         """Return what was found of metrics, where so many intervals are to hold together."""
@@ -430,7 +429,7 @@ class PrivateMetricFrame(Parity):
 
         def shares(question: Question, found: QuestionEstimate) -> dict[str, Interval]:
             known = _stated_shares(question)
-            told = _with_shares(question.mechanism, found, first)
+            told = SUM_READERS[question.mechanism].with_shares(found, first)
             return _of_groups(found, told.shares, "each group's share") if known is None else known
 
         return self._frames(shares)
@@ -492,62 +491,3 @@ def _attribute(study: Study, wanted: str | None) -> str:
     if attribute not in known:
         raise InvalidInput("attribute", attribute, f"must be one of {', '.join(known)}")
     return attribute
-
-
-@singledispatch
-def _estimated(
-    mechanism: Mechanism, study: Study, tally: Tally, asked: list[Question], terms: tuple[float, str]
-) -> Estimate:
-    """Return an estimate in which these questions are, at a confidence and with a kind of interval."""
-    raise NotImplementedError
-
-
-@_estimated.register
-def _(_: Channel, study: Study, tally: Tally, _asked: list[Question], terms: tuple[float, str]) -> Estimate:
-    return estimate(study, tally, confidence=terms[0], interval=terms[1])
-
-
-@_estimated.register
-def _(_: NoisyCounts, study: Study, tally: Tally, asked: list[Question], terms: tuple[float, str]) -> Estimate:
-    return estimate_by_names(study, tally, asked, confidence=terms[0], interval=terms[1])
-
-
-@singledispatch
-def _with_shares(mechanism: Mechanism, found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
-    """Return the question whose estimate has the groups' shares."""
-    raise NotImplementedError
-
-
-@_with_shares.register
-def _(_: Channel, found: QuestionEstimate, _first: QuestionEstimate) -> QuestionEstimate:
-    return found
-
-
-@_with_shares.register
-def _(_: NoisyCounts, _found: QuestionEstimate, first: QuestionEstimate) -> QuestionEstimate:
-    return first  # all metrics come from the same counts
-
-
-@singledispatch
-def _asked(
-    mechanism: Mechanism, study: Study, attribute: str, metrics: Sequence[str] | None
-) -> list[tuple[int, Question]]:
-    """Return the questions to show, each with its place in the estimate."""
-    raise NotImplementedError
-
-
-@_asked.register
-def _(
-    mechanism: NoisyCounts, _study: Study, _attribute: str, metrics: Sequence[str] | None
-) -> list[tuple[int, Question]]:
-    return list(enumerate(fairlearn_metrics(mechanism, metrics)))
-
-
-@_asked.register
-def _(_: Channel, study: Study, attribute: str, metrics: Sequence[str] | None) -> list[tuple[int, Question]]:
-    found = [(index, asked) for index, asked in enumerate(study.questions) if asked.attribute.name == attribute]
-    known = [asked.metric.name for _, asked in found]
-    for name in metrics or ():
-        if name not in known:
-            raise InvalidInput("metrics", name, f"must be of {', '.join(known)}")
-    return [(index, asked) for index, asked in found if metrics is None or asked.metric.name in metrics]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.interval import Interval, Told, numbers_of
-from fairgauge.estimation.kinds import IntervalKind, kind_of
+from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.tipping import tipping_factor
 from fairgauge.lazy import late
 from fairgauge.study import Question
@@ -265,7 +265,7 @@ class Estimate:
 
     study: str
     confidence: float
-    interval: str
+    kind: IntervalKind
     tolerance: float | None
     questions: tuple[QuestionEstimate, ...]
     asked: tuple[Question, ...] = field(default=(), repr=False, compare=False)  # for pictures, in the questions' order
@@ -285,9 +285,9 @@ class Estimate:
     plot = late("plot")
 
     @property
-    def kind(self) -> IntervalKind:
-        """The kind of its intervals, as the mechanism that answered has it."""
-        return kind_of(self.interval, self.asked[0].mechanism if self.asked else None)
+    def interval(self) -> str:
+        """What the kind of its intervals is called."""
+        return self.kind.name
 
     @property
     def guarantee(self) -> str:

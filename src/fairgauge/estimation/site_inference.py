@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.interval import Interval, impact_ratio
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.kinds import DEFAULT, SITE_KINDS, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import Rate, RateGapTest, RateTest, Table, metrics_of, rate_of, share_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
@@ -175,7 +175,7 @@ def estimate_sites(
     site = study.questions[0].counts
     names = list(metrics or metrics_of(site))
     questions = tuple(_metric(_Asked(site, tally, alpha, kind), name, first=name == names[0]) for name in names)
-    return Estimate(study.digest, 1 - alpha, kind.name, None, questions, study.questions)
+    return Estimate(study.digest, 1 - alpha, kind, None, questions, study.questions)
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ def estimate_by_names(
         BadTally: If the tally is of another study.
         InvalidInput: If an argument is out of range.
     """
-    kind, alpha = kind_of(interval, study.mechanism), check_confidence(confidence)
+    kind, alpha = kind_of(interval, SITE_KINDS), check_confidence(confidence)
     tally.check(study)
     ours = {theirs: name for name, theirs in FAIRLEARN.items()}
     found = estimate_sites(study, tally, alpha, kind, [ours.get(one.metric.name, one.metric.name) for one in asked])

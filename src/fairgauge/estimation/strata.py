@@ -89,9 +89,7 @@ def standardised(
         _question(parts, index, [each.questions[index] for each in alone], (1 - confidence, kind))
         for index in range(len(first.questions))
     )
-    return Estimate(
-        "+".join(part.study.digest for part in parts), confidence, kind.name, None, questions, first.questions
-    )
+    return Estimate("+".join(part.study.digest for part in parts), confidence, kind, None, questions, first.questions)
 
 
 def design_effect(weights: Vector, answers: Vector) -> float:

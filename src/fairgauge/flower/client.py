@@ -3,16 +3,16 @@
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial, singledispatch
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from flwr.app import Context, Error, Message
 
-from fairgauge.channel import Channel
 from fairgauge.client import Answer, Limits
 from fairgauge.client.agent_client import ask_agent
+from fairgauge.client.answer import contributor_of
 from fairgauge.client.entries import is_mapping
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
@@ -21,7 +21,7 @@ from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, answer_within, given_by_app, guarded, of_app
 from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.flower.record import to_content
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 
 if TYPE_CHECKING:  # the names of types moved between versions of Flower, and nothing else needs them
     from flwr.clientapp.typing import ClientAppCallable, Mod
@@ -176,9 +176,9 @@ def _answer_of_node(
     own: Mapping[str, Any], study: Study, values: Callable[[], Mapping[str, Any]]
 ) -> Answer | Refusal | None:
     """Answer by what the node's own configuration names; None if it names nothing that could."""
-    counted = _from_records(study.mechanism, study, own)
-    if counted is not None and (SITE in own or not {AGENT, SETTINGS} & set(own)):
-        return counted
+    count = contributor_of(study).by_records(_from_records)
+    if count is not None and (SITE in own or not {AGENT, SETTINGS} & set(own)):
+        return count(study, own)
     if AGENT in own:
         return ask_agent(str(own[AGENT]), study, values)
     if SETTINGS in own:
@@ -186,19 +186,8 @@ def _answer_of_node(
     return None
 
 
-@singledispatch
-def _from_records(mechanism: Mechanism, study: Study, own: Mapping[str, Any]) -> Answer | Refusal | None:
-    """Answer from the records that the node's own configuration names; None where one person answers."""
-    raise NotImplementedError
-
-
-@_from_records.register
-def _(_: Channel, _study: Study, _own: Mapping[str, Any]) -> None:
-    return None
-
-
-@_from_records.register
-def _(_: NoisyCounts, study: Study, own: Mapping[str, Any]) -> Answer | Refusal:
+def _from_records(study: Study, own: Mapping[str, Any]) -> Answer | Refusal:
+    """Answer from the records that the node's own configuration names."""
     if SITE in own:
         return answer_asked(str(own[SITE]), study)
     return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")

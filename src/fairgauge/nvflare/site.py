@@ -5,7 +5,7 @@ NVFlare runs a site's filters before those of a job.  So the guard stands behind
 """
 
 from collections.abc import Callable
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any
 
 from nvflare.apis.filter import Filter
@@ -14,16 +14,16 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.private.privacy_manager import PrivacyService
 
-from fairgauge.channel import Channel
 from fairgauge.client import Answer, load_study
 from fairgauge.client.agent_client import ask_agent
+from fairgauge.client.answer import contributor_of
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_asked import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import answer_within, guarded
 from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
 from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import Study
 
 SITE = "{site}"
 
@@ -122,9 +122,9 @@ class Source:
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
         records = None if self._records is None else self._records.replace(SITE, site)
-        counted = _from_records(study.mechanism, study, records)
-        if counted is not None and (records is not None or self._agent is self._settings is None):
-            return counted
+        count = contributor_of(study).by_records(_from_records)
+        if count is not None and (records is not None or self._agent is self._settings is None):
+            return count(study, records)
         if self._settings is not None:
             return answer_within(self._settings.replace(SITE, site), study, values)
         if self._agent is None:
@@ -132,19 +132,8 @@ class Source:
         return ask_agent(str(self._agent).replace(SITE, site), study, values)
 
 
-@singledispatch
-def _from_records(mechanism: Mechanism, study: Study, records: str | None) -> Answer | Refusal | None:
-    """Answer from the records that a site's own file names; None where one person answers."""
-    raise NotImplementedError
-
-
-@_from_records.register
-def _(_: Channel, _study: Study, _records: str | None) -> None:
-    return None
-
-
-@_from_records.register
-def _(_: NoisyCounts, study: Study, records: str | None) -> Answer | Refusal:
+def _from_records(study: Study, records: str | None) -> Answer | Refusal:
+    """Answer from the records that a site's own file names."""
     if records is None:
         return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
     return answer_asked(records, study)

@@ -20,8 +20,7 @@ from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
 from fairgauge.estimation.site_inference import noise_of
 from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
-from fairgauge.planning.plans import Given, Plan, PlanRow, Plans, plan_questions
-from fairgauge.planning.table_pairing import designed
+from fairgauge.planning.plans import Given, Plan, PlanRow, Plans
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, counted
 from fairgauge.study.noisy_counts import Outcome
 from fairgauge.study.numbers import Number, as_count, as_number, plain
@@ -144,6 +143,38 @@ class CountedQuestions(Sequence[Question]):
     def __getitem__(self, place: Any) -> Any:
         return self._questions[place]
 
+    def designed(self, epsilon: Decimal, *, design: str = AUTO) -> tuple[Question, ...]:
+        """Return the questions with their mechanism; noise is the same however many sites there are."""
+        if design not in (AUTO, COUNTED):
+            raise InvalidInput("design", design, f"must be {COUNTED}, or {AUTO}, where sites count")
+        return counted(self.mechanism(epsilon))
+
+    def planned(  # noqa: PLR0913 - what a plan takes, of which noisy counts use a part
+        self,
+        *,
+        epsilon: Decimal | None = None,
+        clients: int | None = None,
+        error: float | None = None,
+        confidence: float = 0.99,
+        interval: str = DEFAULT,
+        detect: float | None = None,
+        designs: Any = None,
+        progress: Callable[[str], object] = str,
+    ) -> Plans:
+        """Return a plan for each metric that the counts tell."""
+        if interval != DEFAULT:
+            raise InvalidInput("interval", interval, f"must be {DEFAULT} in a plan for sites: the people they see")
+        for name, unused in (("detect", detect), ("designs", designs)):
+            if unused is not None:
+                raise InvalidInput(name, unused, "must not be given in a plan for sites")
+        given, planned = Given(epsilon, clients, error), _Widths(self, check_confidence(confidence))
+        names, plans = tuple(question.metric.name for question in self), []
+        for name in names:
+            progress(name)
+            row = planned.row(name, given)
+            plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
+        return Plans(names, tuple(plans), whom="sites", at_once=True)
+
 
 class Counting(TypedDict, total=False):
     """What is known of noisy counts beside the metric and the attribute."""
@@ -227,43 +258,6 @@ def _of_one(field: str, given: ByMetric, metric: Metric | None) -> Number | None
         if name not in names:
             raise InvalidInput(field, name, f"must be one of {', '.join(names) or 'no metrics'}")
     return None if metric is None else given.get(metric.name)
-
-
-@designed.register
-def _(
-    questions: CountedQuestions, epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
-) -> tuple[Question, ...]:
-    del clients  # noise is the same however many sites there are
-    if design not in (AUTO, COUNTED):
-        raise InvalidInput("design", design, f"must be {COUNTED}, or {AUTO}, where sites count")
-    return counted(questions.mechanism(epsilon))
-
-
-@plan_questions.register
-def _(  # noqa: PLR0913 - what a plan takes, of which noisy counts use a part
-    questions: CountedQuestions,
-    *,
-    epsilon: Decimal | None = None,
-    clients: int | None = None,
-    error: float | None = None,
-    confidence: float = 0.99,
-    interval: str = DEFAULT,
-    detect: float | None = None,
-    designs: Any = None,
-    progress: Callable[[str], object] = str,
-) -> Plans:
-    if interval != DEFAULT:
-        raise InvalidInput("interval", interval, f"must be {DEFAULT} in a plan for sites: the people they see")
-    for name, given in (("detect", detect), ("designs", designs)):
-        if given is not None:
-            raise InvalidInput(name, given, "must not be given in a plan for sites")
-    given, planned = Given(epsilon, clients, error), _Widths(questions, check_confidence(confidence))
-    names, plans = tuple(question.metric.name for question in questions), []
-    for name in names:
-        progress(name)
-        row = planned.row(name, given)
-        plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
-    return Plans(names, tuple(plans), whom="sites", at_once=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
-from functools import lru_cache, partial, singledispatch
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any
 
@@ -19,7 +19,7 @@ from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, 
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
 from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
-from fairgauge.planning.table_pairing import Table, best_tables, fewest_tables, shared_tables
+from fairgauge.planning.table_pairing import Planner, Table, best_tables, fewest_tables, shared_tables
 from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, TargetName
 from fairgauge.targets.scores import Scores, assumption
@@ -549,11 +549,10 @@ def _need(plan: Plan) -> int | float | None:
     return found
 
 
-@singledispatch
 def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
     """Return a plan for each question of one study, in which all share the answers.
 
-    Questions that another mechanism than a channel answers have a type of their own, which registers its plan.
+    Questions that another mechanism than a channel answers plan themselves (``table_pairing.Planner``).
 
     Guarantee: the best of each is what ``fairgauge.design`` makes of the same questions, for the same epsilon and
     number of clients, unless designs are named: questions share a table where that serves them best as a whole.
@@ -567,6 +566,9 @@ def plan_questions(questions: Sequence[Question], **asked: Any) -> Plans:
         InvalidInput: If there is none, or two are about one metric; if not exactly two of the three are given, or one
             is out of range.
     """
+    if isinstance(questions, Planner):
+        own: Plans = questions.planned(**asked)
+        return own
     names, error = metric_names(questions), asked.get("error")
     plans = [
         plan_for(

@@ -7,9 +7,9 @@ the variance of a question in its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, lru_cache, singledispatch
+from functools import cache, lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
@@ -46,13 +46,23 @@ class Table:
         return self.questions[0].design
 
 
-@singledispatch
+@runtime_checkable
+class Planner(Protocol):
+    """Questions that another mechanism than a channel will answer: a type of their own that plans and designs them."""
+
+    def designed(self, epsilon: Decimal, *, design: str) -> tuple[Question, ...]:
+        """Return the questions with their mechanism, as :func:`designed` does."""
+
+    def planned(self, **asked: Any) -> Any:
+        """Return a plan for each question, as :func:`~fairgauge.planning.plans.plan_questions` does."""
+
+
 def designed(
     questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
 ) -> tuple[Question, ...]:
     """Return questions as a study has them: with a mechanism, those that one table answers at once beside each other.
 
-    Questions that another mechanism than a channel answers have a type of their own, which registers its design.
+    Questions that another mechanism than a channel answers design themselves (:class:`Planner`).
 
     Guarantee: each has the scores that its table was made for, so whoever reads it decodes it for that.
 
@@ -60,6 +70,8 @@ def designed(
         InvalidInput: If the design is not known, or epsilon is outside what a table can hold.
         Impossible: If no design reaches it.
     """
+    if isinstance(questions, Planner):
+        return questions.designed(epsilon, design=design)
     tables = best_tables(questions, epsilon, design=design, clients=clients)
     return tuple(question for table in tables for question in answered_together(map(_published, table.questions)))
 

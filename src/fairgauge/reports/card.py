@@ -6,7 +6,7 @@ from typing import Any
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate
-from fairgauge.reports.display import credited
+from fairgauge.reports.display import display_of
 from fairgauge.reports.units import steady
 from fairgauge.reports.views import QuestionView
 from fairgauge.study import Study
@@ -27,7 +27,7 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
                 for n in view.numbers
             ]
             lines.append("")
-    based, private = credited(study.mechanism, study, [view.answers for view in shown])
+    based, private = display_of(study.mechanism).credited(study, [view.answers for view in shown])
     sure = f"Intervals ({estimate.interval}): {estimate.guarantee}."
     lines += [f"{based} “{_plain(study.title)}” (`{study.digest}`). {private} {sure}", ""]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from fairgauge.estimation import estimate as run
 from fairgauge.reports import card
 from fairgauge.reports.about import assumptions, counted, facts, seal_facts
 from fairgauge.reports.crowd import crowd_view
-from fairgauge.reports.display import about, described, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.particulars import NAME, Particulars, stated
 from fairgauge.reports.response import any_sentence
 from fairgauge.reports.templating import environment, style
@@ -89,8 +89,8 @@ def render_report(study: Study, tally: Tally, estimate: Estimate, particulars: P
             counts=tally.to_bytes().decode() if _numbers(tally) <= _MOST_COUNTS else None,
             counted=counted(study),
             display=display_of(study.mechanism),
-            about=about(study.mechanism, estimate),
-            own=described(study.mechanism),
+            about=display_of(study.mechanism).about(estimate),
+            own=display_of(study.mechanism).described(study),
             privacy=privacy_views(study),
             estimate=estimate,
             options=_options(estimate),

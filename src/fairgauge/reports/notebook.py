@@ -28,7 +28,7 @@ from fairgauge.planning import Plan, Plans
 from fairgauge.planning.choose_epsilon import EpsilonChoices
 from fairgauge.planning.draft import Draft
 from fairgauge.reports.about import facts
-from fairgauge.reports.display import asks, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.figures import moves_figure
 from fairgauge.reports.particulars import Particulars
 from fairgauge.reports.templating import environment, style
@@ -60,7 +60,7 @@ def _study_html(study: Study) -> str:
         study=study,
         display=display_of(study.mechanism),
         facts=[fact for fact in facts(study, 0, Particulars()) if fact.name != "Response"],
-        asks=[sentence for _, sentence in asks(study.mechanism, study)],
+        asks=[sentence for _, sentence in display_of(study.mechanism).asks(study)],
         privacy=privacy_views(study),
     )
 

@@ -4,15 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 
 from markupsafe import Markup
 
-from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.tipping import gap_bounds
-from fairgauge.languages import PLAIN, Numeral, Told, Voice
-from fairgauge.reports.display import asks
+from fairgauge.languages import PLAIN, Told, Voice
+from fairgauge.reports.devices import question_sentence
+from fairgauge.reports.display import display_of
 from fairgauge.reports.figures import (
     Bar,
     Look,
@@ -34,7 +33,6 @@ from fairgauge.reports.panels import (
     shown_response,
 )
 from fairgauge.reports.response import factor_down
-from fairgauge.reports.sites import protected_sentence
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.words import (
     MILLION,
@@ -43,18 +41,15 @@ from fairgauge.reports.words import (
     fit_sentence,
     forging_sentence,
     if_alike,
-    no_ratio,
     odds_after,
-    odds_sentence,
     progress_sentence,
-    question_sentence,
     ratio_sentence,
     share_sentences,
     together_sentence,
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import Mechanism, NoisyCounts, Question, Study
+from fairgauge.study import Question, Study
 from fairgauge.study.sides import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
@@ -167,7 +162,7 @@ def question_view(
         cut=tell(CUT_NOTE) if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure, voice),
         means=_means(question, found, sure, voice),
-        ratio=tell(ratio_sentence(question, found) or no_ratio(question.mechanism)),
+        ratio=tell(ratio_sentence(question, found) or Told.of(display_of(question.mechanism).no_ratio)),
         stated=tuple(map(tell, share_sentences(question, found))),
         response=tuple(map(tell, answering_sentences(question, found))),
         tipping=_tipping(question, found),
@@ -176,7 +171,7 @@ def question_view(
         moved=_far(found),
         fit=tell(fit_sentence(found)),
         notes=tuple(map(tell, (*_held(question, found, confidence), *found.warnings))),
-        privacy=privacy_view(question.mechanism, question, voice),
+        privacy=privacy_view(question, voice),
     )
 
 
@@ -185,45 +180,25 @@ def title_of(question: Question) -> str:
     return Told.as_title("question.title", metric=question.metric.name, attribute=question.attribute.name)
 
 
-@singledispatch
-def privacy_view(mechanism: Mechanism, question: Question, voice: Voice = PLAIN) -> PrivacyView:
+def privacy_view(question: Question, voice: Voice = PLAIN) -> PrivacyView:
     """Return what answering a question means for one person."""
-    raise NotImplementedError
-
-
-@privacy_view.register
-def _(_: Channel, question: Question, voice: Voice = PLAIN) -> PrivacyView:
-    epsilon = question.mechanism.epsilon
+    mechanism = question.mechanism
+    display, epsilon = display_of(mechanism), mechanism.epsilon
     return PrivacyView(
-        sentence=voice.tell(odds_sentence(question)),
-        epsilon=voice.tell(_exact_epsilon(epsilon)),
+        sentence=voice.tell(display.protection(question)),
+        epsilon=voice.tell(display.exact(question)),
         declared=voice.numeral(question.epsilon),
         factor="without limit" if math.isinf(epsilon) else f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}",
-        odds=_odds(question.channel.loss, "odds.picture", voice),
-        symbols=question.channel.symbols,
-    )
-
-
-@privacy_view.register
-def _(site: NoisyCounts, _: Question, voice: Voice = PLAIN) -> PrivacyView:
-    return PrivacyView(
-        sentence=voice.tell(protected_sentence(site)),
-        epsilon=voice.numeral(str(site.loss)),
-        declared=voice.numeral(site.declared),
-        factor=f"{math.ceil(math.exp(float(site.loss)) * 100) / 100:.2f}",
-        odds=_odds(math.exp(float(site.loss)), "sites.odds-picture", voice),
-        symbols=site.size,
+        odds=_odds(*display.odds(question), voice),
+        symbols=mechanism.size,
     )
 
 
 def privacy_views(study: Study, voice: Voice = PLAIN) -> list[dict[str, object]]:
     """Return what answering means for one person, once for each sentence that says what is asked."""
-    asked = [question for question, _ in asks(study.mechanism, study)]
+    asked = [question for question, _ in display_of(study.mechanism).asks(study)]
     own = [(question, naming(study, question, voice)) for question in asked]
-    return [
-        {"title": one.tell(title_of(question)), "privacy": privacy_view(question.mechanism, question, one)}
-        for question, one in own
-    ]
+    return [{"title": one.tell(title_of(question)), "privacy": privacy_view(question, one)} for question, one in own]
 
 
 def _odds(loss: float | Fraction | None, key: str, voice: Voice) -> Markup:
@@ -277,14 +252,6 @@ def views(study: Study, estimate: Estimate, *, over: bool = False, voice: Voice 
 def naming(study: Study, question: Question, voice: Voice) -> Voice:
     """Return a voice that calls what a question is about what the study calls it; a plain one keeps to its words."""
     return voice if voice is PLAIN else speaking_of(study, question.attribute, voice)
-
-
-def _exact_epsilon(epsilon: float) -> str:
-    """Return an epsilon rounded up to six digits, so that what is shown is never too good."""
-    if math.isinf(epsilon):
-        return Told.of("odds.infinite")
-    scaled = 10.0 ** (5 - math.floor(math.log10(epsilon))) if epsilon > 0 else 1.0
-    return Numeral(f"{math.ceil(round(epsilon * scaled, 6)) / scaled:.6g}")
 
 
 def _told(said: str | None, voice: Voice) -> str | None:

@@ -3,20 +3,18 @@
 What pages show is in the catalogue (``fairgauge.languages``), so that they can say it in other languages too.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 
-from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate
 from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.result import Kind
 from fairgauge.languages import PLAIN, Numeral, Told
+from fairgauge.reports.display import display_of
 from fairgauge.reports.response import response_sentences, tipping_sentences
 from fairgauge.reports.units import MOST_PLACES, Unit, part_of_hundred, unit_of
-from fairgauge.study import Mechanism, NoisyCounts, Question
+from fairgauge.study import Question
 from fairgauge.study.attribute import ANY
 
 
@@ -31,15 +29,6 @@ class Verdict:
         return self.text
 
 
-def question_sentence(question: Question) -> str:
-    """Return what a question asks."""
-    metric, attribute = question.metric.name, question.attribute
-    if attribute.cross:
-        by = tuple(factor.name for factor in attribute.cross)
-        return Told.of("question.cross", count=len(attribute.groups), metric=metric, attributes=by)
-    return Told.of("question.differ", metric=metric, groups=tuple(attribute.groups))
-
-
 def verdict(question: Question, found: QuestionEstimate, *, confidence: float, over: bool = False) -> Verdict:
     """Return what the answers say about the gap.
 
@@ -52,7 +41,7 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
     name, main = question.metric.name, found.headline
     still = "-over" if over else ""
     if found.answers == 0:
-        return Verdict(main.kind, Told.of(_none(question.mechanism, still)))
+        return Verdict(main.kind, Told.of(display_of(question.mechanism).none(still)))
     if found.fit is not None and found.fit < IMPOSSIBLE:
         return Verdict(main.kind, Told.of("verdict.impossible", metric=name))
     if main.interval is None or main.groups is None:
@@ -72,22 +61,6 @@ def verdict(question: Question, found: QuestionEstimate, *, confidence: float, o
     if main.largest and len(found.gaps) > 1:
         said.append(Told.of("verdict.largest-compared" if question.attribute.comparisons else "verdict.largest"))
     return Verdict("clear", Told.together(said))
-
-
-@singledispatch
-def _none(mechanism: Mechanism, still: str) -> str:
-    """Return the key of what is said where there are no answers."""
-    raise NotImplementedError
-
-
-@_none.register
-def _(_: Channel, still: str) -> str:
-    return f"verdict.none{still}"
-
-
-@_none.register
-def _(_: NoisyCounts, _still: str) -> str:
-    return "sites.empty"
 
 
 def if_alike(question: Question, said: str, sides: tuple[str, ...] | None = None) -> str:
@@ -191,22 +164,6 @@ def _which(pair: tuple[str, str] | None) -> str:
 FOUR_FIFTHS = 0.8
 
 
-@singledispatch
-def no_ratio(mechanism: Mechanism) -> str:
-    """Return why there is no ratio."""
-    raise NotImplementedError
-
-
-@no_ratio.register
-def _(_: Channel) -> str:
-    return Told.of("ratio.none")
-
-
-@no_ratio.register
-def _(_: NoisyCounts) -> str:
-    return Told.of("sites.no-ratio")
-
-
 def ratio_sentence(question: Question, found: QuestionEstimate) -> str | None:
     """Return the impact ratio in words, and whether four fifths can be told; None where no ratio is told."""
     if found.impact_ratio is None:
@@ -228,22 +185,6 @@ def fit_sentence(found: QuestionEstimate) -> str:
     if found.fit is None:
         return Told.of("fit.nothing")
     return Told.of("fit.bad" if found.fit < SUSPICIOUS else "fit.good", p=Numeral(f"{found.fit:.2g}"))
-
-
-def odds_sentence(question: Question) -> str:
-    """Return what a question's privacy means to a person."""
-    epsilon = question.mechanism.epsilon
-    if math.isinf(epsilon):
-        return Told.of("odds.no-privacy")
-    factor = Numeral(f"{math.ceil(math.exp(epsilon) * 100) / 100:.2f}")
-    names = (*(one.name for one in question.attribute.factors), question.metric.name)
-    return Told.of("odds.sentence", about=tuple(Told.of("privacy.your", name=name) for name in names), factor=factor)
-
-
-def privacy_sentence(question: Question) -> str:
-    """Return what a question's privacy means to a person, to stand behind a colon."""
-    said = odds_sentence(question)
-    return said[0].lower() + said[1:-1]
 
 
 def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, float]:

@@ -10,8 +10,9 @@ Where the clients are the population itself, it is a sum of independent multinom
 are exact at any size, and a billion clients cost what ten thousand cost.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, singledispatch
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from fairgauge.simulation.clients import Clients, Input, Seed, checked, generato
 from fairgauge.simulation.people import Reading, read_people
 from fairgauge.simulation.population import Population
 from fairgauge.simulation.sites import SitePopulation, simulate_sites
-from fairgauge.study import Mechanism, NoisyCounts, Study
+from fairgauge.study import NoisyCounts, Study
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
 
 Law = NDArray[np.float64]
@@ -69,17 +71,10 @@ def simulate(
         check_arguments(study=(study, Study), population=(population, Population))
     if reading is not None and isinstance(population, Population | SitePopulation):
         raise InvalidInput("reading", reading, "must be given with a frame or a file")
-    return _simulate(study.questions[0].mechanism, study, population, clients=clients, seed=seed, reading=reading)
+    return _DRAWN[study.mechanism](study, population, clients=clients, seed=seed, reading=reading)
 
 
-@singledispatch
-def _simulate(mechanism: Mechanism, study: Study, population: Any, **drawn: Any) -> Tally:
-    """Draw a tally, as its mechanism does."""
-    raise NotImplementedError
-
-
-@_simulate.register
-def _(_: Channel, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+def _draw_symbols(study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
     people = Clients.of(study, _histogram(study, population, reading))
     total, laws = people.total, Laws(study)
     law = np.zeros(study.symbols)
@@ -127,14 +122,16 @@ def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) 
     return Tally(study.digest, tuple(counts.tolist()), answers)
 
 
-@_simulate.register
-def _(mechanism: NoisyCounts, study: Study, population: Any, *, reading: Reading | None, **drawn: Any) -> Tally:
+def _draw_counts(study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
     if not isinstance(population, SitePopulation):
-        population = SitePopulation.read(mechanism, population, reading)
-    return simulate_sites(study, population, sites=drawn["clients"], seed=drawn["seed"])
+        population = SitePopulation.read(study.questions[0].counts, population, reading)
+    return simulate_sites(study, population, sites=clients, seed=seed)
+
+
+_DRAWN: Registry[Callable[..., Tally]] = Registry({Channel: _draw_symbols, NoisyCounts: _draw_counts})
 
 
 def _histogram(study: Study, population: Any, reading: Reading | None = None) -> Population:

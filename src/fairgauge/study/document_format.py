@@ -5,13 +5,13 @@ are listed once, in the order in which the tables name them, and tables hold the
 """
 
 from collections.abc import Callable, Mapping
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.channel import Channel, check_levels
 from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import ALIKE, ANY, Attribute, Comparison, cells
 from fairgauge.study.checks import at, check_decimal, check_name, check_text, named, read_array
+from fairgauge.study.mechanism import Registry
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import positive
@@ -249,7 +249,7 @@ def write(study: "Study") -> Document:
         "stratum": _said(study.stratum, "of", "name", "share"),
         "issuer": _said(study.issuer, "name", "key"),
         "release": _said(study.release, "batch", "delta", "draws"),
-        "tables": [_write_table(table[0].mechanism, table) for table in study.tables],
+        "tables": [_WRITTEN[table[0].mechanism](table) for table in study.tables],
         "translations": study.translations and {tag: dict(texts) for tag, texts in study.translations.items()},
     }
     return {name: value for name, value in document.items() if value is not None}
@@ -276,14 +276,8 @@ def _write_attribute(attribute: Attribute) -> Document:
     return document
 
 
-@singledispatch
-def _write_table(mechanism: object, _questions: tuple[Question, ...]) -> Document:
-    raise TypeError(f"no table in a document has {mechanism!r}")
-
-
-@_write_table.register
-def _(mechanism: Channel, questions: tuple[Question, ...]) -> Document:
-    first = questions[0]
+def _write_channel(questions: tuple[Question, ...]) -> Document:
+    first, mechanism = questions[0], questions[0].channel
     asked = [
         {
             **(_said(question, "target", *_RECKONED) or {}),
@@ -302,8 +296,13 @@ def _(mechanism: Channel, questions: tuple[Question, ...]) -> Document:
     }
 
 
-@_write_table.register
-def _(mechanism: NoisyCounts, _questions: tuple[Question, ...]) -> Document:
+def _write_counts(questions: tuple[Question, ...]) -> Document:
+    mechanism = questions[0].counts
     document = _said(mechanism, "outcome", "records", "levels", "person") or {}
     document |= {"attribute": mechanism.attribute.name, "epsilon": mechanism.declared}
     return document | ({} if mechanism.metric is None else {"metric": mechanism.metric.name})
+
+
+_WRITTEN: Registry[Callable[[tuple[Question, ...]], Document]] = Registry(
+    {Channel: _write_channel, NoisyCounts: _write_counts}
+)

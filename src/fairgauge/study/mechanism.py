@@ -1,8 +1,8 @@
 """What a mechanism is: it turns what a contributor holds into integers, with an exact loss."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Protocol, runtime_checkable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from fairgauge.errors import InvalidInput
 
@@ -71,6 +71,37 @@ class Mechanism(Protocol):
 
     def products(self, payloads: Iterable[tuple[int, ...]], size: int) -> tuple[int, ...]:
         """Return for every two numbers the sum over answers of their product; nothing where the sums tell it."""
+
+
+_One = TypeVar("_One")
+
+
+class Registry(Generic[_One]):
+    """What a room knows of each mechanism: one object for its type, whose methods are all that differs there.
+
+    A room has one registry at most, and nothing else in it goes by the mechanism.
+
+    >>> Registry({int: "a number", str: "a text"})[4]
+    'a number'
+    """
+
+    def __init__(self, each: Mapping[type, _One]) -> None:
+        self._each = dict(each)
+
+    def register(self, mechanism: type, one: _One) -> None:
+        """Add what is known of another mechanism."""
+        self._each[mechanism] = one
+
+    def __getitem__(self, mechanism: object) -> _One:
+        """Return what is known of a mechanism.
+
+        Raises:
+            TypeError: If nobody registered one.
+        """
+        for kind in type(mechanism).__mro__:
+            if kind in self._each:
+                return self._each[kind]
+        raise TypeError(f"{type(mechanism).__name__} is not registered here")
 
 
 def check_payload(payload: tuple[int, ...], numbers: int, size: int) -> None:

@@ -1,6 +1,6 @@
 """The question: one metric of one attribute, what is expected of it, and the mechanism that asks it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -211,6 +211,18 @@ def counted(mechanism: NoisyCounts) -> tuple[Question, ...]:
         Question(metric, attribute, "gap", COUNTED, epsilon, mechanism, axis=axis)
         for axis, metric in enumerate(mechanism.metrics)
     )
+
+
+def reworded(
+    questions: Iterable[Question], metric: Callable[[Metric], Metric], attribute: Callable[[Attribute], Attribute]
+) -> tuple[Question, ...]:
+    """Return the questions of a study with other texts, and the mechanism that holds the same texts with them."""
+    asked = tuple(questions)
+    counts = asked[0].mechanism
+    if not isinstance(counts, NoisyCounts):
+        return tuple(replace(one, metric=metric(one.metric), attribute=attribute(one.attribute)) for one in asked)
+    own = counts.metric and metric(counts.metric)
+    return counted(replace(counts, metric=own, attribute=attribute(counts.attribute)))
 
 
 def _check_mechanism(mechanism: object) -> None:

@@ -1,11 +1,15 @@
 """The texts of a study that people read, each with its place in the document, and their translations."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import BadStudy
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_language, check_text, named
+from fairgauge.study.metric import Metric
+from fairgauge.study.question import reworded
 
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
@@ -98,3 +102,52 @@ def spoken(study: "Study", wanted: Iterable[str]) -> tuple[str | None, Texts]:
                 return tag, known[tag]
             tag = tag.rpartition("-")[0]  # noqa: PLW2901 - that is the lookup
     return study.language, texts_of(study)
+
+
+def explained(study: "Study", helps: Texts) -> "Study":
+    """Return a study that says how to give a value, or how to pick a group, by the names of metrics and attributes.
+
+    Raises:
+        InvalidInput: If the study has nothing of such a name.
+    """
+    names = [metric.name for metric in study.metrics]
+    names += [factor.name for attribute in study.attributes for factor in attribute.factors]
+    for name in helps:
+        if name not in names:
+            raise InvalidInput("explain", name, f"must be one of {', '.join(dict.fromkeys(names))}")
+
+    def metric_helped(metric: Metric) -> Metric:
+        return Metric(metric.name, metric.low, metric.high, help=helps.get(metric.name, metric.help))
+
+    def attribute_helped(attribute: Attribute) -> Attribute:
+        return Attribute(
+            attribute.name,
+            attribute.groups,
+            attribute.shares,
+            answering=attribute.answering,
+            share_error=attribute.share_error,
+            share_source=attribute.share_source,
+            help=attribute.help if attribute.cross else helps.get(attribute.name, attribute.help),
+            cross=[attribute_helped(factor) for factor in attribute.cross],
+            comparisons=attribute.comparisons,
+        )
+
+    return replace(study, questions=reworded(study.questions, metric_helped, attribute_helped))
+
+
+def read_texts(data: bytes) -> dict[str, str]:
+    """Read a translation: a JSON object with a text for each place.
+
+    >>> read_texts(b'{"title": "Falls"}')
+    {'title': 'Falls'}
+
+    Raises:
+        InvalidInput: If it is something else; which texts are needed, the study checks.
+    """
+    try:
+        found = json.loads(data)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+        raise InvalidInput("translation", "a file", "must be a JSON object with a text for each place")
+    return found

@@ -1,7 +1,4 @@
-"""``fairgauge texts``.
-
-Covers: fairgauge.planning.texts.
-"""
+"""``fairgauge texts``."""
 
 import json
 from dataclasses import replace

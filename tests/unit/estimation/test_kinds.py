@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.inference import SUM_READERS
 from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of
 from fairgauge.estimation.readers import READERS, Reader, reader_of
 from tests.samples import site_study
@@ -20,7 +21,9 @@ def test_the_kinds_that_are_offered():
     assert list(KINDS) == ["population", "anytime", "normal"]
     assert (DEFAULT, LIVE) == ("population", "anytime")
     assert all(kind_of(name) is kind and kind.name == name for name, kind in KINDS.items())
-    assert all(kind_of(name, SITES) is kind and kind.name == name for name, kind in SITE_KINDS.items())
+    assert all(
+        kind_of(name, SUM_READERS[SITES].kinds) is kind and kind.name == name for name, kind in SITE_KINDS.items()
+    )
     assert DEFAULT in KINDS.keys() & SITE_KINDS.keys()
 
 
@@ -44,7 +47,7 @@ def test_the_papers_kinds_are_refused_with_where_they_are(name: str):
         kind_of(name)
     rule = f"must be one of population, records, sites in a study for sites{where}"
     with pytest.raises(InvalidInput, match=f"^interval={name}: {rule}"):
-        kind_of(name, SITES)
+        kind_of(name, SUM_READERS[SITES].kinds)
 
 
 def test_unknown_names_and_impossible_confidences_are_refused():

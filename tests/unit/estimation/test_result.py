@@ -9,6 +9,7 @@ import pytest
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
+from fairgauge.estimation.kinds import KINDS
 from tests.samples import sample_question
 from tests.sites import confusion_study
 
@@ -35,7 +36,7 @@ QUESTION = QuestionEstimate(
 EMPTY = QuestionEstimate(
     "recall", "sex", (FEMALE, MALE), 0, {}, {}, None, {}, None, {}, None, None, ("No answers.",)
 )  # fmt: skip
-ESTIMATE = Estimate("d" * 64, 0.99, "population", 0.05, (QUESTION,))
+ESTIMATE = Estimate("d" * 64, 0.99, KINDS["population"], 0.05, (QUESTION,))
 
 
 def test_everything_is_an_interval():
@@ -139,7 +140,7 @@ def test_dict_has_numbers_as_they_are_and_beside_them_as_they_are_shown():
 
 
 def test_dict_of_nothing():
-    (question,) = Estimate("d" * 64, 0.99, "population", None, (EMPTY,)).to_dict()["questions"]
+    (question,) = Estimate("d" * 64, 0.99, KINDS["population"], None, (EMPTY,)).to_dict()["questions"]
     names = ("means", "overall", "shares", "answered", "fit_p_value", "sensitivity")
     assert [question[name] for name in names] == [None] * 6
     assert (question["gaps"], question["headline"]) == ([], {"kind": "early"})

@@ -10,7 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.site_inference import estimate_sites
 from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
 from fairgauge.planning.plans import plan_questions
@@ -113,7 +113,7 @@ def test_a_plan_is_what_the_estimate_of_such_counts_gives() -> None:
     document = fg.Study("Alarms", study)
     sums = tuple(round(20 * count) for count in people.counts(question.counts).tolist())
     tally = fg.Tally(document.digest, sums, 20)
-    found = estimate_sites(document, tally, 0.01, kind_of("population", document.mechanism))
+    found = estimate_sites(document, tally, 0.01, SITE_KINDS["population"])
     gap = next(one for one in found.questions if one.metric == "accuracy").gaps["female", "male"]
     planned = fg.plan(None, SEX, outcome="confusion", clients=20, people=500, positives=0.3, epsilon=1)
     assert planned["accuracy"].rows[0].error == pytest.approx((gap.high - gap.low) / 2, rel=1e-3)

@@ -3,7 +3,7 @@
 import pytest
 
 from fairgauge.collector.pages.html import templates
-from fairgauge.reports.display import about, asks, credited, described, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.views import privacy_views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -29,20 +29,20 @@ def test_mechanisms_have_the_same_pieces_of_pages():
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 def test_every_registry_knows_every_mechanism(study: Study):
-    own = study.mechanism
-    said = asks(own, study)
+    display = display_of(study.mechanism)
+    said = display.asks(study)
     assert all(sentence.endswith("?") for _, sentence in said)
     assert len(privacy_views(study)) == len(said)
-    based, private = credited(own, study, [7] * len(study.questions))
+    based, private = display.credited(study, [7] * len(study.questions))
     assert based.startswith("Based on ")
     assert "epsilon" in private
-    assert isinstance(described(own), dict)
+    assert isinstance(display.described(study), dict)
 
 
 def test_what_numbers_are_about_is_said_once_for_sites():
     from fairgauge.estimation import estimate
 
     empty = {name: Tally.of(study, []) for name, study in STUDIES.items()}
-    found = {name: about(study.mechanism, estimate(study, empty[name])) for name, study in STUDIES.items()}
+    found = {name: display_of(study.mechanism).about(estimate(study, empty[name])) for name, study in STUDIES.items()}
     assert found["devices"] == ""
     assert found["levels"] == found["confusion"] != ""

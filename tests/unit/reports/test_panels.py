@@ -4,8 +4,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from fairgauge.estimation import Interval, QuestionEstimate
+from fairgauge.reports.devices import question_sentence
 from fairgauge.reports.panels import MOST_GAPS, gap_panels, left_out_sentence, mean_panels, shown_gaps
-from fairgauge.reports.words import question_sentence
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.sides import margins, planned, side_name, usual_comparisons
 from tests.samples import sample_question

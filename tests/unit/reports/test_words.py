@@ -1,11 +1,16 @@
-"""Sentences: right about direction and size, and silent about what is not known."""
+"""Sentences: right about direction and size, and silent about what is not known.
+
+Covers: fairgauge.reports.devices.
+"""
 
 from dataclasses import replace
 
 import pytest
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
+from fairgauge.estimation.kinds import KINDS
 from fairgauge.reports import words
+from fairgauge.reports.devices import privacy_sentence, question_sentence
 from fairgauge.study import Attribute, Metric
 from tests.samples import RECALL, sample_channel, sample_question
 from tests.surveys import tells_all
@@ -164,7 +169,7 @@ def test_odds_follow_from_the_exact_loss():
     # The sample's table has a largest ratio of 3, or a hair less.
     assert words.odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
     assert words.odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
-    assert "by at most a factor 3.00" in words.privacy_sentence(QUESTION)
+    assert "by at most a factor 3.00" in privacy_sentence(QUESTION)
 
 
 def test_progress_is_said_in_numbers_that_a_plan_can_know():
@@ -180,14 +185,14 @@ def test_progress_is_said_in_numbers_that_a_plan_can_know():
 
 
 def test_a_question_is_asked_in_words():
-    assert words.question_sentence(QUESTION) == "Does the model's recall differ between female and male?"
+    assert question_sentence(QUESTION) == "Does the model's recall differ between female and male?"
     three = tells_all(metric=RECALL, groups=3)
-    assert words.question_sentence(three).endswith("between female, male and other?")
+    assert question_sentence(three).endswith("between female, male and other?")
 
 
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
-    estimate = Estimate("0" * 64, 0.99, "population", 0.02, (told,))
+    estimate = Estimate("0" * 64, 0.99, KINDS["population"], 0.02, (told,))
     sentences = words.sentences(QUESTION, told, estimate)
     assert [sentence.split()[0] for sentence in sentences] == ["IF", "Shares", "IF", "IF", "IF", "Forging"]
     stated = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="any"))

@@ -23,7 +23,7 @@ from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
 from fairgauge.planning.widths import aimed_error, answers_needed
-from fairgauge.reports.display import Display, about, display_of
+from fairgauge.reports.display import Display, display_of
 from fairgauge.reports.figures import Look
 from fairgauge.reports.response import any_sentence
 from fairgauge.reports.units import part_of_hundred
@@ -254,7 +254,7 @@ def _told(results: Results, voice: Voice) -> Shown:
             for one, told in zip(study.questions, estimate.questions, strict=True)
         ],
         display=display_of(study.mechanism),
-        about=voice.tell(about(study.mechanism, estimate)),
+        about=voice.tell(display_of(study.mechanism).about(estimate)),
         holds=voice.tell(any_sentence(zip(study.questions, estimate.questions, strict=True)) or ""),
     )
 

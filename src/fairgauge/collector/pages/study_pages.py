@@ -19,7 +19,7 @@ from fairgauge.collector.stores.base import Published
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.languages import Voice
 from fairgauge.reports.crowd import crowd_view
-from fairgauge.reports.display import asks, described, display_of
+from fairgauge.reports.display import display_of
 from fairgauge.reports.document import render_report
 from fairgauge.reports.naming import title_in
 from fairgauge.reports.particulars import Particulars, check_asked
@@ -51,7 +51,7 @@ async def study(request: Request) -> Response:
         kept=kept,
         study=found,
         display=display_of(found.mechanism),
-        own=described(found.mechanism),
+        own=display_of(found.mechanism).described(found),
         asked=asked,
         state=kept.state(collector.clock()),
         published=moment_of(kept.published),
@@ -158,8 +158,9 @@ class Catalogue:
 
 def _read(study: Study, voice: Voice) -> _Asked:
     title, lang = title_in(study, voice)
-    said = [naming(study, question, voice).tell(sentence) for question, sentence in asks(study.mechanism, study)]
-    count, known = display_of(study.mechanism).count, study.mechanism.contributors_known
+    display = display_of(study.mechanism)
+    said = [naming(study, question, voice).tell(sentence) for question, sentence in display.asks(study)]
+    count, known = display.count, study.mechanism.contributors_known
     return _Asked(title, " ".join(said), lang, count, known, sharing(study)[0])
 
 
