@@ -197,7 +197,7 @@ def plan(
         own(asked_of, _plan)(asked_of, plans)
         _show_sharing(count, plans, draft.terms)
         _show_release(output, made)
-        if aim is None and design == AUTO and outcome is None:
+        if aim is None and design == AUTO and not plans.at_once:
             _show_more(context, list(map(_missed, asked_of, plans)))
     if any(found.best is None for found in plans):
         raise typer.Exit(1)
