@@ -39,7 +39,7 @@ def paths(here: Path, patch: Patch, _: pytest.LogCaptureFixture) -> bool:
 
 
 def paths_before(patch: Patch) -> None:
-    for room in ("client", "server"):
+    for room in ("client", "strategy"):
         patch.setattr(f"fairgauge.flower.{room}.app_folder", Path)
 
 
