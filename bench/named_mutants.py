@@ -962,6 +962,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_javascript_has_the_same_rule_in_the_same_words",
     ),
     _mutant(
+        "javascript: a proof is asked for beside an answer that went through a relay",
+        "if (study.gateway && !straight) {",
+        "if (false) {",
+        "test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay",
+    ),
+    _mutant(
         "javascript: the issuer is taken from the study",
         "if (issuer === null) throw unconfirmed(study);",
         "",
