@@ -37,11 +37,15 @@ run: $(USERS)  ## Run a whole study on a simulated population whose gap is known
 	$(BIN)/python examples/first-study/run.py $(ARGS)
 
 # Every core has a worker, and threads for small matrices would only get in their way.  Programs that tests start find
-# bytecode, also where the environment says that none is written; and only plugins are loaded that are needed.
-test: $(STAMP)  ## Run every test
+# bytecode, also where the environment says that none is written; and only plugins are loaded that are needed.  Flower's
+# tests wait more than they work, so they run beside the others; what they say comes last.
+test: $(STAMP) $(if $(ARGS),,$(FLOWER)/.installed)  ## Run every test
+	@status=0; beside=; \
+	$(if $(ARGS),,$(MAKE) --no-print-directory test-flower > $(FLOWER)/said 2>&1 & beside=$$!;) \
 	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
-		$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal $(ARGS)
-	$(if $(ARGS),,@$(MAKE) --no-print-directory test-flower)
+		$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal $(ARGS) || status=$$?; \
+	if [ -n "$$beside" ]; then wait $$beside || status=$$?; cat $(FLOWER)/said; fi; \
+	exit $$status
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too
 	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/unit/flower tests/e2e/flower)
@@ -96,7 +100,8 @@ bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills"
 mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice; ARGS=--named for those with a name
 	$(BIN)/python -m bench.mutants $(ARGS)
 
-coverage: $(STAMP)  ## Measure how often intervals hold the truth, and rewrite the table in docs/coverage.md
+coverage: $(STAMP)  ## Measure how often what is said is wrong, in every kind of study, and rewrite the tables in docs
+	$(BIN)/python -m bench.decisions
 	$(BIN)/python -m bench.coverage --write $(ARGS)
 	$(BIN)/python -m bench.response --write
 	$(BIN)/python -m bench.groups_coverage

@@ -1,4 +1,4 @@
-"""How costs grow: designs and plans with the groups, simulation with the clients, start-up, and bytes on the wire."""
+"""How costs grow: designs and plans with the groups, simulation with the clients, start-up; and bytes on the wire."""
 
 import subprocess
 import sys
@@ -25,7 +25,6 @@ def growth() -> Iterator[Line]:
     yield from _groups()
     yield from _clients()
     yield from _starts()
-    yield from _wire()
 
 
 def _groups() -> Iterator[Line]:
@@ -72,7 +71,8 @@ def _starts() -> Iterator[Line]:
         yield Line(f"start: {what}", f"{taken * 1e3:.0f} ms", f"bare Python, {bare * 1e3:.0f} ms", taken / bare)
 
 
-def _wire() -> Iterator[Line]:
+def wire() -> Iterator[Line]:
+    """Yield how many bytes a device sends and fetches."""
     study = _study()
     sent = answer(study, {"group": "female", "values": {"recall": 0.83}}).to_bytes()
     head = f"POST /studies/{study.digest}/answers HTTP/1.1\r\nHost: gauge.example.org\r\n"

@@ -1,16 +1,17 @@
 """Break the code that carries the promises, in one small way at a time, and see whether its tests notice.
 
-    python -m bench.mutants                    all named mutants, then a bounded sample of others in each target
-    python -m bench.mutants --named            the named ones alone
-    python -m bench.mutants --named alpha seal those of them with "alpha" or "seal" in their name or promise
-    python -m bench.mutants channel ledger     no named ones, and others in some targets
-    python -m bench.mutants --most 1000        every mutant
+    python -m bench.mutants                     all named mutants, then 300 random ones over all rooms
+    python -m bench.mutants --named             the named ones alone
+    python -m bench.mutants --named alpha seal  those of them with "alpha" or "seal" in their name or promise
+    python -m bench.mutants --random 60         so many random ones alone, drawn anew; --seed 7 draws the same again
+    python -m bench.mutants client --random 40  so many of some rooms
 
 A mutant is one change.  The named ones are in :mod:`bench.named_mutants`, each with the promise that it breaks and the
 tests that are to notice: all of them must be killed.  The others are made here: ``<`` becomes ``<=``, ``and`` becomes
-``or``, a number is another one, a check is left out.  A mutant is killed if a test fails, or runs for ever.  One that
-survives is a sentence that no test checks, or a change that means the same.  Each runs in a process that is forked from
-one with the libraries loaded, on a copy of the source.
+``or``, a number is another one, a check is left out; they are drawn at random, so that nobody writes tests for a list.
+A mutant is killed if a test fails, or runs for ever: first the tests where one would look for its module's, then those
+of its room.  One that survives is a sentence that no test checks, or a change that means the same.  Each runs in a
+process that is forked from one with the libraries loaded, on a copy of the source.
 """
 
 import argparse
@@ -24,19 +25,23 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
+from random import Random
 from typing import Any, Literal
 
 from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, killers_of, places_of
+from tests.contract.test_layout import covered, mirrored
 
 SOURCE = ROOT / "src" / "fairgauge"
 # A named mutant whose tests take longer than this is taken to run for ever.
 LONGEST = 180.0
+RANDOM = 300
 
 # What is loaded once, before forking.  Nothing of fairgauge is: a child loads its own copy.
 LIBRARIES = (
@@ -50,34 +55,23 @@ LIBRARIES = (
     "msgspec",
 )
 
-INTERVALS = ("normal", "population", "anytime", "betting", "edgeworth")
-
-# Each name: the modules, and the tests that are to notice.
-TARGETS = {
-    "channel": (["channel.py"], ["tests/unit/test_channel.py", "tests/property/test_channel.py"]),
-    "study": (
-        [
-            "study/attribute.py",
-            "study/checks.py",
-            "study/document.py",
-            "study/document_format.py",
-            "study/metric.py",
-            "study/numbers.py",
-            "study/question.py",
-        ],
-        ["tests/unit/study", "tests/property/test_study.py", "tests/golden"],
+# Each room: where its modules are, and what tests them beside their own files.
+ROOMS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "estimation": (["estimation/*.py"], ["tests/property/test_estimate.py", "tests/statistical/test_fit.py"]),
+    "client": (["client/*.py"], ["tests/property/test_client.py", "tests/statistical/test_ledger.py"]),
+    "privacy": (
+        ["channel.py", "crowd/*.py", "passes/*.py", "envelopes/*.py"],
+        ["tests/property/test_channel.py", "tests/property/test_crowd.py"],
     ),
-    "ledger": (["client/ledger.py"], ["tests/unit/client/test_ledger.py", "tests/unit/client/test_limits.py"]),
-    "intake": (["collector/intake.py", "collector/queueing.py"], ["tests/unit/collector/test_intake.py"]),
-    "intervals": (
-        [f"estimation/{name}.py" for name in INTERVALS],
-        [f"tests/unit/estimation/test_{name}.py" for name in (*INTERVALS, "crossing", "laws")],
-    ),
-    "decoder": (
-        ["targets/decoder.py", "targets/inputs.py"],
-        ["tests/unit/targets", "tests/unit/estimation/test_estimands.py"],
-    ),
+    "study": (["study/*.py"], ["tests/property/test_study.py", "tests/golden"]),
+    "targets": (["targets/*.py"], ["tests/unit/estimation/test_estimands.py"]),
+    "tallies": (["tallies/*.py"], []),
+    "collector": (["collector/*.py", "collector/*/*.py"], ["tests/property/test_collector_model.py"]),
+    "parties": (["server/*.py", "issuer/*.py", "relay/*.py"], []),
+    "javascript": (["collector/static/*.js"], ["tests/vectors/test_javascript.py"]),
 }
+# Browsers read JavaScript as people do, and take their time.
+BROWSERS = ("tests/browser/test_client.py", "tests/browser/test_refusals.py", "tests/browser/test_unlinked.py")
 
 _SWAPPED: dict[type[ast.AST], Any] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -99,13 +93,21 @@ class Mutant:
     source: str
 
 
-def mutants(module: str, source: str) -> Iterator[Mutant]:
-    """Yield the module with each change, one at a time.
+def mutants(module: str, source: str, wanted: Container[int] = range(sys.maxsize)) -> Iterator[Mutant]:
+    """Yield the module with each change, one at a time; or with those of them that have these numbers.
 
     >>> [mutant.change for mutant in mutants("m.py", "assert max(a) < 2")]
     ['max(a) < 2 -> max(a) <= 2', 'max(a) -> min(a)', '2 -> 3']
     """
     tree = ast.parse(source)
+    for number, (parent, name, place, old, new) in enumerate(_changes(tree)):
+        if number in wanted:
+            _put(parent, name, place, new)
+            yield Mutant(module, old.lineno, f"{_short(old)} -> {_short(new)}", ast.unparse(tree))
+            _put(parent, name, place, old)
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int, ast.expr | ast.stmt, ast.AST]]:
     silent = {id(node) for part in _silent(tree) for node in ast.walk(part)}
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
@@ -113,10 +115,7 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
                 if not isinstance(old, ast.expr | ast.stmt) or id(old) in silent:
                     continue
                 for new in changes(old):
-                    ast.fix_missing_locations(ast.copy_location(new, old))
-                    _put(parent, name, place, new)
-                    yield Mutant(module, old.lineno, f"{_short(old)} -> {_short(new)}", ast.unparse(tree))
-                    _put(parent, name, place, old)
+                    yield parent, name, place, old, ast.fix_missing_locations(ast.copy_location(new, old))
 
 
 def changes(node: ast.expr | ast.stmt) -> Iterator[ast.AST]:
@@ -197,18 +196,92 @@ def _short(node: ast.AST) -> str:
     return text if len(text) <= 70 else text[:67] + "..."
 
 
-def sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
-    """Return at most so many mutants, evenly spread and the same every time."""
-    step = max(1.0, len(found) / most)
-    return [found[int(i * step)] for i in range(min(most, len(found)))]
+# What a token of JavaScript may be mistaken for; comments and texts are left alone.
+_TOKENS = {
+    "===": "!==", "!==": "===", "<=": "<", ">=": ">", "<": "<=", ">": ">=", "&&": "||", "||": "&&", "+": "-", "-": "+",
+    "*": "+", "true": "false", "false": "true", "!": "",
+}  # fmt: skip
+_JAVASCRIPT = re.compile(
+    r"""(?P<silent>//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|=>|\+\+|--|\?\?|\?\.|[*+-]=)
+    |(?P<token>===|!==|<=|>=|&&|\|\||[<>+*!-]|\b(?:true|false)\b)
+    |(?P<number>(?<![\w.])\d+n?\b(?!\.))""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def script_mutants(module: str, source: str, wanted: Container[int] = range(sys.maxsize)) -> Iterator[Mutant]:
+    """Yield a module of JavaScript with each change, one at a time; or with those of them that have these numbers.
+
+    >>> [one.change for one in script_mutants("m.js", "if (a < 2) b(); // 1")]
+    ['if (a < 2) b(); // 1: < -> <=', 'if (a < 2) b(); // 1: 2 -> 3']
+    """
+    told = [found for found in _JAVASCRIPT.finditer(source) if found["silent"] is None]
+    for number, found in enumerate(told):
+        if number in wanted:
+            old = found[0]
+            new = _TOKENS[old] if old in _TOKENS else re.sub(r"\d+", lambda digits: str(int(digits[0]) + 1), old)
+            line = source.count("\n", 0, found.start())
+            about = f"{source.splitlines()[line].strip()[:70]}: {old} -> {new}"
+            yield Mutant(module, line + 1, about, source[: found.start()] + new + source[found.end() :])
+
+
+def drawn(room: str, count: int, rng: Random) -> list[Mutant]:
+    """Return so many mutants of a room, each as likely as any other."""
+    every = [
+        (path, number)
+        for pattern in ROOMS[room][0]
+        for path in sorted(SOURCE.glob(pattern))
+        for number in range(_number(path))
+    ]
+    wanted: dict[Path, set[int]] = {}
+    for path, number in rng.sample(every, min(count, len(every))):
+        wanted.setdefault(path, set()).add(number)
+    return [
+        one
+        for path, numbers in wanted.items()
+        for one in (script_mutants if path.suffix == ".js" else mutants)(
+            str(path.relative_to(SOURCE)), path.read_text(encoding="utf-8"), numbers
+        )
+    ]
+
+
+@cache
+def _number(path: Path) -> int:
+    """Return how many mutants a module has."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        return sum(found["silent"] is None for found in _JAVASCRIPT.finditer(source))
+    return sum(1 for _ in _changes(ast.parse(source)))
+
+
+def nearest(room: str, module: str) -> list[str]:
+    """Return the tests where one would look for those of a module, and what else tests its room."""
+    extra = list(ROOMS[room][1])
+    if module.endswith(".js"):
+        return extra
+    name = ".".join(("fairgauge", *Path(module).with_suffix("").parts))
+    own = [str(mirrored(name).relative_to(ROOT))] if mirrored(name).is_file() else []
+    return [*own, *covered().get(name, []), *extra]
+
+
+def whole_room(module: str) -> list[str]:
+    """Return the tests of all of a module's room, for what survived the nearest ones."""
+    if module.endswith(".js"):
+        return list(BROWSERS)
+    folder = f"tests/unit/{module.partition('/')[0]}"
+    return [folder] if "/" in module else ["tests/unit/study", "tests/unit/client", "tests/statistical/test_answers.py"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said."""
+    """What the tests said of the source: ``how`` is the test that failed first, or why nothing can be said.
+
+    ``test`` is that test as pytest names it, where there is one.
+    """
 
     outcome: Literal["passed", "failed", "unclear"]
     how: str
+    test: str = ""
 
 
 class Copy:
@@ -242,8 +315,8 @@ class Copy:
         if status == 0 and "passed" in last:
             return Verdict("passed", last)
         if status in (1, 2):  # a test failed, or could not be loaded
-            found = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+\.py(?:::\w+)*)", self.output, re.MULTILINE)
-            return Verdict("failed", found[1] if found else last)
+            found = re.search(r"^(?:FAILED|ERROR) (\S*?([^/\s]+\.py(?:::\w+)*))", self.output, re.MULTILINE)
+            return Verdict("failed", found[2], found[1]) if found else Verdict("failed", last)
         return Verdict("unclear", f"pytest ended with {status}: {last}")
 
     def _test(self, tests: Sequence[str]) -> None:
@@ -297,27 +370,50 @@ class Copy:
             file.write_bytes(before)
 
 
-def judge(name: str, *, most: int, jobs: int) -> tuple[int, list[Mutant]]:
-    """Return how many mutants of a target were tried, and those that survive."""
-    modules, tests = TARGETS[name]
-    chosen: list[Mutant] = []
-    for module in modules:
-        found = list(mutants(module, (SOURCE / module).read_text(encoding="utf-8")))
-        chosen += sample(found, max(1, most // len(modules)))
+def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int, near: bool) -> None:
+    """Try so many mutants over some rooms, and print what became of each and the score of each room.
+
+    Args:
+        rooms: The rooms, each with an equal part of the mutants.
+        count: How many mutants.
+        seed: Which ones.
+        jobs: How many at a time.
+        near: Leave it at the nearest tests, without those of the room.
+    """
+    rng, start = Random(seed), time.monotonic()
+    chosen = [(room, one) for room in rooms for one in drawn(room, max(1, count // len(rooms)), rng)]
+    alive, killers = Counter[str](), set[str]()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
-        seconds = 10 + 5 * _passing(copies[0], tests)
+        free = SimpleQueue[Copy]()
+        for copy in copies:
+            free.put(copy)
 
-        def survives(copy: Copy, one: Mutant) -> bool:
-            with copy.changed(one.module, one.source):
-                return copy.run(tests, seconds=seconds).outcome != "failed"
-
-        def work(number: int) -> list[Mutant]:
-            return [one for one in chosen[number::jobs] if survives(copies[number], one)]
+        def work(task: tuple[str, Mutant]) -> tuple[str, Mutant, Verdict]:
+            (room, one), copy = task, free.get()
+            try:
+                with copy.changed(one.module, one.source):
+                    verdict = copy.run(nearest(room, one.module), seconds=LONGEST)
+                    if verdict.outcome == "passed" and not near:
+                        verdict = copy.run(whole_room(one.module), seconds=2 * LONGEST)
+            finally:
+                free.put(copy)
+            return room, one, verdict
 
         with ThreadPoolExecutor(jobs) as pool:
-            alive = [one for part in pool.map(work, range(jobs)) for one in part]
-    return len(chosen), sorted(alive, key=lambda one: (one.module, one.line))
+            for room, one, verdict in pool.map(work, chosen):
+                told = "killed by" if verdict.outcome == "failed" else "SURVIVED"
+                alive[room] += verdict.outcome != "failed"
+                print(f"{one.module}:{one.line}  {one.change}  {told} {verdict.how}", flush=True)
+                killers |= {verdict.test} - {""}
+        if killers:
+            _passing(copies[0], sorted(killers))  # what fails without any mutant has killed none
+    tried = Counter(room for room, _ in chosen)
+    for room, number in tried.items():
+        print(f"{room}: {number - alive[room]} of {number} killed")
+    print(
+        f"random, seed {seed}: {tried.total() - alive.total()} of {tried.total()} in {time.monotonic() - start:.0f} s"
+    )
 
 
 def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
@@ -372,35 +468,35 @@ def _passing(copy: Copy, tests: Sequence[str]) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try mutants, and print the score and those that survive; 1 if a named one is not killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}, and no named mutants")
+    parser.add_argument("rooms", nargs="*", help=f"random ones of some of {', '.join(ROOMS)} alone")
     parser.add_argument("--named", nargs="*", metavar="TEXT", help="named mutants alone: all, or those with a text")
-    parser.add_argument("--most", type=int, default=100, help="how many mutants of each target to try")
+    parser.add_argument("--random", type=int, metavar="N", help="random mutants alone: so many over all rooms")
+    parser.add_argument("--seed", type=int, help="draw the random ones as before; else they are others each time")
+    parser.add_argument("--near", action="store_true", help="random ones: the nearest tests alone, not the room's")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to try at once")
     options = parser.parse_args(arguments)
+    for room in options.rooms:
+        if room not in ROOMS:
+            parser.error(f"there is no room {room}: choose from {', '.join(ROOMS)}")
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for library in LIBRARIES:
         __import__(library)
     left = 0
-    if options.named is not None or not options.targets:
+    if not options.rooms and options.random is None:
         chosen = [one for one in NAMED if one.has(options.named or ())]
         if not chosen:
             raise SystemExit("no named mutant has that text")
         left = judge_named(chosen, jobs=min(options.jobs, len(chosen)))
     if options.named is None:
-        _judge_all(options.targets or list(TARGETS), most=options.most, jobs=options.jobs)
+        seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+        judge(
+            options.rooms or list(ROOMS),
+            count=options.random or RANDOM,
+            seed=seed,
+            jobs=options.jobs,
+            near=options.near,
+        )
     return 1 if left else 0
-
-
-def _judge_all(targets: Sequence[str], *, most: int, jobs: int) -> None:
-    tried, survived = 0, 0
-    for name in targets:
-        start = time.monotonic()
-        count, alive = judge(name, most=most, jobs=jobs)
-        tried, survived = tried + count, survived + len(alive)
-        print(f"{name}: {count - len(alive)} of {count} killed, in {time.monotonic() - start:.0f} s", flush=True)
-        for one in alive:
-            print(f"    {one.module}:{one.line}  {one.change}", flush=True)
-    print(f"all: {tried - survived} of {tried} killed ({1 - survived / tried:.0%})")
 
 
 if __name__ == "__main__":

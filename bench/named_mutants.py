@@ -962,6 +962,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_javascript_has_the_same_rule_in_the_same_words",
     ),
     _mutant(
+        "javascript: a proof is asked for beside an answer that went through a relay",
+        "if (study.gateway && !straight) {",
+        "if (false) {",
+        "test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay",
+    ),
+    _mutant(
         "javascript: the issuer is taken from the study",
         "if (issuer === null) throw unconfirmed(study);",
         "",
@@ -3445,7 +3451,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "coverage: the normal interval spends alpha twice",
         "return -float(ndtri(alpha / 2)) * math.sqrt(max(seen, least, 0.0)",
         "return -float(ndtri(alpha)) * math.sqrt(max(seen, least, 0.0)",
-        "test_of_a_thousand_studies_no_more_than_promised_reject_the_truth[normal]",
+        "test_what_is_said_is_wrong_no_more_often_than_promised[gap, normal, epsilon 1, 10,000 people]",
     ),
     # -------------------- passes
     _mutant(

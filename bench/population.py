@@ -22,15 +22,27 @@ def population() -> Iterator[Line]:
     for shares, known in (("known_shares", True), ("estimated_shares", False)):
         for row in limits[shares]:
             for kind, spread in _SPREADS.items():
-                yield _line(
-                    row,
-                    kind,
-                    Scores(
-                        Target((row["share"], 1 - row["share"]), known),
-                        AssumedValues(expect=row["mean"], spread=spread),
-                    ),
-                )
+                yield _line(row, kind, _expecting(row, spread, known=known))
+    yield _furthest(limits["known_shares"])
     yield from _unexpected()
+
+
+def _expecting(row: dict[str, float], spread: float | None, *, known: bool) -> Scores:
+    return Scores(Target((row["share"], 1 - row["share"]), known), AssumedValues(expect=row["mean"], spread=spread))
+
+
+def _furthest(rows: list[dict[str, float]]) -> Line:
+    """Return the largest ratio to the bound, below which no channel is, for epsilon from 1 to 4."""
+    over = [
+        (_reached(_expecting(row, spread, known=True), epsilon) / row[f"{kind}_bound"] - 1, epsilon)
+        for row in rows
+        for kind, spread in _SPREADS.items()
+        for epsilon in [Decimal(str(row["epsilon"]))]
+        if 1 <= epsilon <= 4
+    ]
+    most, epsilon = max(over)
+    what = f"furthest above the bound, known shares, epsilon 1 to 4, of {len(over)} cells"
+    return Line(what, f"{100 * most:.1f} %, at epsilon {epsilon}", "no channel is below", 1 + most)
 
 
 def _line(row: dict[str, float], kind: str, scores: Scores) -> Line:

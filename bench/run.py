@@ -1,17 +1,15 @@
 """Where fairgauge stands: against the limit, against peers, and against itself at another size, as ratios in one run.
 
-Writes bench/results.md and bench/results.json.  Absolute times depend on the machine and on what else it does;
-ratios of things measured side by side hardly do.
+Writes bench/results.md and bench/results.json, each topic with the commit, the day, the processor and the load it was
+measured under.  Absolute times depend on the machine and on what else it does; ratios of things measured side by side
+hardly do.  Still nothing that was timed is written while other programs keep the machine busy, unless one asks for it.
 """
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -30,6 +28,7 @@ from bench.kills import killed_batches, killed_clients, killed_collectors, kille
 from bench.lines import Line, Topic, seconds
 from bench.population import population
 from bench.relay import relay
+from bench.results import QUIET, Record, commit, measured, others_load, read_results, write_results
 from bench.scale import SCALE
 from bench.several import several
 from bench.siege import siege
@@ -44,8 +43,7 @@ from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
+ROOT = Path(__file__).parents[1]
 LIMITS = ROOT / "tests" / "data" / "limits.json"
 
 
@@ -131,93 +129,97 @@ def device() -> Iterator[Line]:
     yield Line("round and draw a symbol", f"{draws * 1e6:.1f} µs", name, draws / opendp)
 
 
-def machine() -> str:
-    """Describe the machine."""
-    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-
-
 TOPICS: dict[str, Topic] = {
     "accuracy": accuracy,
     "population": population,
     "several": several,
     "intervals": widths,
     "sites": sites,
+    "hidden": hidden,
+    **SCALE,
     "design": design_times,
     "simulation": simulation,
     "device": device,
     "answers": durable_answers,
     "batches": batches,
     "crowd": crowd,
-    "hidden": hidden,
-    "killed_batches": killed_batches,
     "kills": killed_collectors,
-    "thousand": thousand,
+    "killed_batches": killed_batches,
     "client-kills": killed_clients,
-    "every-instruction": killed_everywhere,
     "relay": relay,
+}
+# What takes longer than all others together runs only if it is named.
+LONG: dict[str, Topic] = {
     "siege": siege,
     "stored": stored,
-    **SCALE,
+    "thousand": thousand,
+    "every-instruction": killed_everywhere,
 }
+# Nothing in these is a time, and a busy machine finds the same.
+TIMELESS = frozenset(
+    {
+        *("accuracy", "population", "several", "intervals", "sites", "hidden", "clients", "wire"),
+        *("kills", "killed_batches", "client-kills", "thousand", "every-instruction"),
+    }
+)
 
 
-def main() -> None:
+def main() -> int:
     """Measure every topic, or some of them, print a table, and write the results."""
     parser = argparse.ArgumentParser(description="Measure speed against peers, as ratios, and write bench/results.*")
-    parser.add_argument("topics", nargs="*", help=f"only some of: {', '.join(TOPICS)}; the others' results stay")
+    parser.add_argument(
+        "topics",
+        nargs="*",
+        help=f"only some of: {', '.join(TOPICS)}; {', '.join(LONG)}, which run if named only; others' results stay",
+    )
     parser.add_argument("--quick", action="store_true", help="smaller sizes, and nothing written: good for a look")
+    parser.add_argument(
+        "--busy", action="store_true", help="write times also if other programs keep cores busy, and how many they took"
+    )
     typed = parser.parse_args()
-    wanted = typed.topics or list(TOPICS)
-    for name in wanted:
-        if name not in TOPICS:
-            parser.error(f"there is no topic {name}: choose from {', '.join(TOPICS)}")
-    found = {name: list(TOPICS[name]()) for name in track(wanted, "Measuring", console=Console(stderr=True))}
-    show(found)
-    if typed.quick:
-        return
-    known = read_results() | found
-    write_results({name: known[name] for name in TOPICS if name in known})
+    known = TOPICS | LONG
+    for name in typed.topics:
+        if name not in known:
+            parser.error(f"there is no topic {name}: choose from {', '.join(known)}")
+    commit()  # that of the code that is loaded, whatever is committed meanwhile
+    found: dict[str, Record] = {}
+    refused: list[str] = []
+    for name in track(typed.topics or list(TOPICS), "Measuring", console=Console(stderr=True)):
+        free = typed.quick or typed.busy or name in TIMELESS
+        before = others_load() if free else _calm()
+        if before > QUIET and not free:
+            refused.append(name)
+            continue
+        record = measured(lambda work=known[name]: list(work()), before, timed=name not in TIMELESS)  # type: ignore[misc]
+        show(name, record)
+        if record.stamp.busy and not free:
+            refused.append(name)
+            continue
+        found[name] = record
+        if not typed.quick:
+            results = read_results() | found
+            write_results({each: results[each] for each in known if each in results})
+    if refused:
+        print(f"other programs kept cores busy, so nothing was written of {', '.join(refused)}: wait, or --busy")
+    return 1 if refused else 0
 
 
-def show(found: dict[str, list[Line]]) -> None:
-    """Print a table."""
-    table = Table("what", "measured", "against", "ratio", "aim", title=f"fairgauge bench: {machine()}")
-    for line in (line for lines in found.values() for line in lines):
+def _calm(most: int = 10) -> float:
+    """Wait a while for what an earlier topic left to be done; return how many cores others keep busy then."""
+    for _ in range(most):
+        load = others_load()
+        if load <= QUIET:
+            break
+    return load
+
+
+def show(name: str, record: Record) -> None:
+    """Print a topic's table."""
+    table = Table("what", "measured", "against", "ratio", "aim", title=f"{name}: {record.stamp}")
+    for line in record.lines:
         table.add_row(line.what, line.value, line.against, f"{line.ratio:.3g}", line.aim)
     Console(highlight=False, width=180).print(table)
 
 
-def read_results() -> dict[str, list[Line]]:
-    """Return the results of the last run, by topic."""
-    if not (HERE / "results.json").exists():
-        return {}
-    document = json.loads((HERE / "results.json").read_text(encoding="utf-8"))
-    return {name: [Line(**line) for line in lines] for name, lines in document["topics"].items()}
-
-
-def write_results(found: dict[str, list[Line]]) -> None:
-    """Write what was found for people and for programs."""
-    page = [
-        "# Bench",
-        "",
-        f"Written by `make bench` on {machine()}. The mechanisms of mad-lab-fau's ldp-group-mean, which is on no",
-        "registry, are computed from the papers they rest on. Things in one line were measured side by side. At the",
-        f"end of the last run {os.getloadavg()[2]:.0f} programs wanted the cores at once: the more there are, the more",
-        "ratios wobble, and absolute figures mean nothing.",
-        "",
-        "| what | measured | against | ratio | aim |",
-        "|---|---|---|---|---|",
-    ]
-    page += [
-        f"| {line.what} | {line.value} | {line.against} | {line.ratio:.3g} | {line.aim} |"
-        for lines in found.values()
-        for line in lines
-    ]
-    (HERE / "results.md").write_text("\n".join([*page, ""]), encoding="utf-8")
-    topics = {name: [asdict(line) for line in lines] for name, lines in found.items()}
-    document = {"machine": machine(), "topics": topics}
-    (HERE / "results.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

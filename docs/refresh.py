@@ -13,6 +13,9 @@ each page:
 ``text``     Where its first line starts with ``$ fairgauge``: the same as ``console``, but read loosely. A line ``...``
              stands for any lines, and a number may be off by 2 %, as solvers on other processors have it.
 
+What a page quotes of the bench, between ``<!-- bench ... -->`` and ``<!-- / -->``, is what was measured last
+(``bench/results.py``).
+
 The folder holds a link to ``examples/``, so what works here works from the root of a clone. Output of the first two is
 compared exactly, and is the same on every processor: pages draw with a seed, and show no number of a table that they
 have just designed. The solver's last bits differ between processors, which can lead to another table that is just as
@@ -37,6 +40,10 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench.results import QuoteError, quoted  # noqa: E402 - from the clone, wherever this is run
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNS = ("fairgauge ", "cat ", "cp ", "head ")
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
@@ -183,7 +190,7 @@ def refresh(text: str) -> str:
             fresh = {"console": session.console, "pycon": session.pycon, "text": session.text}[kind](body)
             return f"```{kind}\n{fresh}```"
 
-        return _FENCE.sub(rerun, text)
+        return quoted(_FENCE.sub(rerun, text))
 
 
 def difference(page: Path) -> str:
@@ -223,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if fresh != text:
                     page.write_text(fresh, encoding="utf-8")
                 print(f"{name}: {'rewritten' if fresh != text else 'current'}")
-        except SessionError as failure:
+        except (SessionError, QuoteError) as failure:
             stale = True
             print(f"{name}: {failure}", file=sys.stderr)
     return int(stale)

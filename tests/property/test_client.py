@@ -1,8 +1,8 @@
 """Whatever comes: parsers raise our errors only, and a ledger agrees with a dictionary."""
 
 import json
+import math
 import tempfile
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -18,8 +18,8 @@ from fairgauge.client import Answer, Ledger, load_study
 from fairgauge.client.delivery import retry_after
 from fairgauge.client.limits import add_up
 from fairgauge.errors import BadTable, CannotAnswer, FairgaugeError
-from fairgauge.study import Study
-from tests.samples import sample_study, two_questions
+from fairgauge.study import Attribute, Metric, Question, Study
+from tests.samples import sample_question, sample_study, two_questions
 
 DOCUMENTS = [sample_study().to_bytes(), two_questions().to_bytes(), Answer("0" * 64, "0" * 32, (3,)).to_bytes()]
 
@@ -107,13 +107,45 @@ def test_sums_are_never_low(costs: list[Decimal]) -> None:
     assert exact <= Fraction(add_up(costs)) <= exact + Fraction(len(costs), 10**44)
 
 
-STUDIES = [replace(sample_study(), title=f"Study {number}") for number in range(5)]
-COST = STUDIES[0].questions[0].mechanism.epsilon_bound
-NAMED, BARE = ({"group": group, "values": {"recall": "0.5"}} for group in ({"sex": "female"}, "female"))
+SEX, AGE = Attribute("sex", ("female", "male")), Attribute("age", ("young", "old"))
+CHEAP, MIDDLE, DEAR = ((loss, f"{math.log(loss) + 1e-6:.12f}") for loss in (2, 3, 5))
+
+
+def asked(metric: str, attribute: Attribute, about: tuple[int, str]) -> Question:
+    """A question of which the exact loss is nearly the logarithm of a number."""
+    loss, epsilon = about
+    return sample_question(Metric(metric, 0, 1), attribute, epsilon=epsilon, loss=loss)
+
+
+# The dearest question of an attribute is the first, the last, the middle one, or about a crossed attribute.
+STUDIES = [
+    Study(f"Study {number}", questions)
+    for number, questions in enumerate(
+        (
+            (asked("a", SEX, MIDDLE),),
+            (asked("a", SEX, CHEAP), asked("b", SEX, DEAR)),
+            (asked("a", SEX, DEAR), asked("b", SEX, CHEAP), asked("c", AGE, CHEAP)),
+            (asked("a", AGE, CHEAP), asked("b", SEX, CHEAP), asked("c", AGE, DEAR), asked("d", SEX, MIDDLE)),
+            (asked("a", SEX, CHEAP), asked("b", Attribute.crossed(SEX, AGE), DEAR)),
+        )
+    )
+]
+# What an answer costs each attribute: the most that any question about it spends, whichever is drawn.
+COSTS = [
+    {
+        name: max(q.mechanism.epsilon_bound for q in study.questions if name in {f.name for f in q.attribute.factors})
+        for name in ("sex", "age")
+        if any(name in {f.name for f in q.attribute.factors} for q in study.questions)
+    }
+    for study in STUDIES
+]
+VALUES = dict.fromkeys("abcd", "0.5")
+PERSON = {"group": {"sex": "female", "age": "young"}, "values": VALUES}
+OTHER = {"group": {"sex": "male", "age": "old"}, "values": {}}
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """A ledger, opened anew for every step, against a dictionary of what was answered and a list of what was spent."""
+    """A ledger, opened anew for every step, against dictionaries of what was answered and what each attribute paid."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,17 +153,18 @@ class LedgerMachine(RuleBasedStateMachine):
         self.path = Path(self.folder.name) / "ledger"
         self.answers: dict[str, Answer] = {}
         self.states: dict[str, str] = {}
-        self.times = 0
+        self.paid: dict[str, list[Decimal]] = {}
 
     def teardown(self) -> None:
         self.folder.cleanup()
 
-    @rule(study=st.sampled_from(STUDIES), named=st.booleans(), limit=st.none() | st.integers(0, 6))
-    def answer(self, study: Study, named: bool, limit: int | None) -> None:
-        allowed = limit is None or self.times + 1 <= limit
-        most = None if limit is None else add_up([COST] * limit)
+    @rule(number=st.integers(0, len(STUDIES) - 1), other=st.booleans(), limit=st.none() | st.integers(0, 9))
+    def answer(self, number: int, other: bool, limit: int | None) -> None:
+        study, costs = STUDIES[number], COSTS[number]
+        most = None if limit is None else Decimal(limit) * Decimal("0.75")
+        allowed = most is None or all(add_up([*self.paid.get(name, ()), cost]) <= most for name, cost in costs.items())
         try:
-            found = Ledger(self.path).answer(study, NAMED if named else BARE, limit=most)
+            found = Ledger(self.path).answer(study, OTHER if other else PERSON, limit=most)
         except CannotAnswer:
             assert study.digest not in self.answers
             assert not allowed
@@ -142,7 +175,8 @@ class LedgerMachine(RuleBasedStateMachine):
         assert allowed
         self.answers[study.digest] = found
         self.states[study.digest] = "pending"
-        self.times += 1
+        for name, cost in costs.items():
+            self.paid.setdefault(name, []).append(cost)
 
     @rule(study=st.sampled_from(STUDIES), state=st.sampled_from(["delivered", "refused"]))
     def mark(self, study: Study, state: str) -> None:
@@ -161,7 +195,7 @@ class LedgerMachine(RuleBasedStateMachine):
         assert {a.study: a for a in ledger.pending()} == {
             digest: self.answers[digest] for digest, state in self.states.items() if state == "pending"
         }
-        assert ledger.spent() == ({"sex": add_up([COST] * self.times)} if self.times else {})
+        assert ledger.spent() == {name: add_up(paid) for name, paid in self.paid.items()}
 
 
 TestLedger = LedgerMachine.TestCase

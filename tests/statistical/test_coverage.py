@@ -1,18 +1,18 @@
-"""How often intervals miss the truth, with clients drawn from populations: a dozen cells of `make coverage`.
+"""How often what is said of the truth is wrong, with clients drawn from populations: a part of `make coverage`.
 
 Misses of an interval that keeps its promise are at most binomial, so a number of them that a binomial reaches with
-probability 1e-6 is a broken promise.  Two dozen studies a cell, in many conditions, notice what is far off; a thousand
-of one cell notice an interval that spends its alpha twice.  Each kind of interval has mutants that must be caught: one
+probability 1e-6 is a broken promise.  Two thousand draws of a cell are decided at the truth: of a promise of 90 % one
+that is kept in 85.5 % is noticed in 95 of 100 versions, and cells have twins that must be.  In many more conditions a
+few studies are read as people read them, which must come to the same; there mutants are caught that are far off: one
 that takes every answer for a hundred, and for each thing that could be forgotten one that forgets it.
 """
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 
-from bench import held
+from bench import decisions, held
 from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import Held, measure
 from bench.looks import watch
@@ -23,11 +23,12 @@ from fairgauge.paper.fixed import fixed
 from fairgauge.paper.spread import Spread
 from fairgauge.simulation import Truth, simulate
 from fairgauge.study import Study
-from fairgauge.tallies import Tally
 from fairgauge.targets.inputs import Vector
 
 SEED = 20261115
 RUNS = 24
+# Studies of a cell that are read in full.
+FULL = 3
 WRONG_SHARES = Setting("everyone at 0.9", 10**5, "4", shares="known with error")
 CELLS = (
     Setting("everyone at 0.9", 10**4, "4"),
@@ -50,15 +51,21 @@ def broken(setting: Setting, kind: str, *, runs: int = RUNS) -> list[Held]:
     return [found for found in measure(setting, runs, seed=SEED, kinds=[kind]) if found.broken]
 
 
+@pytest.fixture
+def read_in_full(monkeypatch: pytest.MonkeyPatch):
+    """Let every study be read as people read it."""
+    monkeypatch.setattr(held, "READ", 1)
+
+
 @pytest.mark.parametrize("setting", CELLS, ids=str)
-def test_the_default_holds_the_truth_as_often_as_promised(setting: Setting):
-    assert broken(setting, DEFAULT, runs=RUNS // 2 if setting in SLOW else RUNS) == []
+def test_what_people_read_holds_where_the_default_accepts_the_truth(setting: Setting, read_in_full: None):
+    assert broken(setting, DEFAULT, runs=1 if setting in SLOW else FULL) == []
 
 
 @pytest.mark.parametrize("setting", CELLS[::5], ids=str)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != DEFAULT])
-def test_every_kind_holds_the_truth_as_often_as_promised(setting: Setting, kind: str):
-    assert broken(setting, kind) == []
+def test_what_people_read_holds_where_every_kind_accepts_the_truth(setting: Setting, kind: str, read_in_full: None):
+    assert broken(setting, kind, runs=FULL) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,57 +76,70 @@ def test_a_mutant_that_takes_an_answer_for_a_hundred_is_caught(kind: str, monkey
     assert broken(replace(CELLS[0], clients=10**5), kind)
 
 
-# Where an interval is nearly as narrow as can be, so that hardly anything is given away: an error shows.
-SHARP = Setting("two points and a gap", 10**4, "2")
-DRAWN = 1000
-# What is within 1.08 standard deviations by the normal law is inside of every interval, at 90 % and at 80 %.
-INSIDE = 0.28
+DECIDED = {cell.name: cell for cell in decisions.grid()}
+# Those that take seconds, of every quantity that has some.
+QUICK = (
+    "gap, population, epsilon 0.1, 1,000,000 people",
+    "gap, normal, epsilon 1, 10,000 people",
+    "gap, normal, epsilon 8, 10,000 people",
+    "gap, anytime, epsilon 1, 10,000 people",
+    "gap, split estimated, normal",
+    "share of a group, normal",
+    "mean of a group, split estimated, normal",
+    "mean of all, normal",
+    "ratio at four fifths, normal",
+    "gap, share error, normal",
+    "two metrics at once",
+    "margin of crossed attributes, split known",
+    "gap, secret draws, known split",
+    "rate of population, usual, 20 sites of 500, epsilon 1",
+)
 
 
-@cache
-def sharp() -> list[Tally]:
-    rng = np.random.default_rng(SEED)
-    return [simulate(SHARP.study, SHARP.population, clients=SHARP.clients, seed=rng) for _ in range(DRAWN)]
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_said_is_wrong_no_more_often_than_promised(name: str):
+    cell = DECIDED[name]
+    assert not held.is_broken(cell.missed(decisions.DRAWS), decisions.DRAWS, cell.promise)
 
 
-def rejected(kind: str, *, alpha: float = 1 - held.CONFIDENCE) -> int:
-    """Return in how many studies the right gap is rejected; what is far inside by the normal law is not asked."""
-    first, second = SHARP.truth.means.values()
-    gap, readers = 2 * (first - second), [held._reader(SHARP, tally, "normal") for tally in sharp()]
-    near = [not reader.believes_gap((0, 1), gap, INSIDE) for reader in readers]
-    asked = [held._reader(SHARP, tally, kind) for tally, is_near in zip(sharp(), near, strict=True) if is_near]
-    return sum(not reader.believes_gap((0, 1), gap, alpha) for reader in asked)
-
-
-def promised(kind: str) -> float:
-    return (1 - held.CONFIDENCE) * (held.SLACK if kind == "normal" else 1)
-
-
-@pytest.mark.parametrize("kind", [DEFAULT, "normal"])
-def test_of_a_thousand_studies_no_more_than_promised_reject_the_truth(kind: str):
-    """Broken from 149 on (for the normal law from 184 on): one that misses 18 % (21 %) is caught in 98 of 100 runs."""
-    assert not held.is_broken(rejected(kind), DRAWN, promised(kind))
-
-
-@pytest.mark.parametrize("kind", [DEFAULT, "normal"])
-def test_a_mutant_that_spends_alpha_twice_is_caught(kind: str):
-    assert held.is_broken(rejected(kind, alpha=2 * (1 - held.CONFIDENCE)), DRAWN, promised(kind))
+@pytest.mark.parametrize(("name", "twin"), [(name, twin) for name in QUICK for twin in DECIDED[name].twins])
+def test_a_twin_that_spends_alpha_twice_or_halves_the_variance_is_caught(name: str, twin: str):
+    cell, draws = DECIDED[name], decisions.TWIN_DRAWS
+    assert held.is_broken(cell.twin(twin, draws), draws, cell.promise)
 
 
 def test_a_mutant_of_the_normal_law_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
-    sharp()
-    whole = NormalReader._width
+    whole, cell = NormalReader._width, DECIDED["gap, normal, epsilon 1, 10,000 people"]
     monkeypatch.setattr(NormalReader, "_width", lambda self, seen, *about: whole(self, seen, *about) / np.sqrt(2))
-    assert held.is_broken(rejected("normal"), DRAWN, promised("normal"))
+    assert held.is_broken(cell.missed(decisions.TWIN_DRAWS), decisions.TWIN_DRAWS, cell.promise)
 
 
 def test_a_mutant_of_the_default_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
     """In the bounds of the variance, on which everything else rests, and in the rough bound."""
-    both = PopulationTest._variance
+    both, cell = PopulationTest._variance, DECIDED["gap, population, epsilon 0.1, 1,000,000 people"]
     monkeypatch.setattr(
         PopulationTest, "_variance", lambda self, *about: tuple(bound / 2 for bound in both(self, *about) or ())
     )
-    assert held.is_broken(rejected(DEFAULT), DRAWN, promised(DEFAULT))
+    assert held.is_broken(cell.missed(decisions.TWIN_DRAWS), decisions.TWIN_DRAWS, cell.promise)
+
+
+def test_cells_are_told_apart_by_their_names_and_every_quick_one_is_there():
+    names = [cell.name for cell in decisions.grid()]
+    assert len(set(names)) == len(names) > 50
+    assert set(QUICK) <= set(names)
+
+
+def test_all_cells_together_may_fail_by_chance_as_often_as_one_could():
+    """Holm: the worst of some cells counts by their number; a twin that is not caught is said."""
+    cell = decisions.Cell("a cell", lambda draws, _alpha, _times: iter([False] * draws))
+    fine = decisions.Found(cell, 2000, 200, {}, 0.0)
+    chance = decisions.Found(cell, 2000, 246, {}, 0.0)  # once in two thousand: nothing, among sixty
+    assert 1e-3 / 60 < chance.p < 1e-3
+    assert decisions.broken([chance]) == ["a cell: 246 of 2000 wrong, 10% promised"]
+    assert decisions.broken([*[fine] * 59, chance]) == []
+    assert decisions.broken([replace(fine, twins={"alpha": (110, 1000)})]) == [
+        "a cell: the twin with alpha wrong passes, 110 of 1000"
+    ]
 
 
 def forgets_who_came(reader: NormalReader, score: Vector, alpha: float) -> float:

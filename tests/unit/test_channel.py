@@ -1,5 +1,6 @@
 """The channel: its shape, its exact privacy loss, what it draws for given bits, and what it refuses."""
 
+import gc
 import math
 import pickle
 import sys
@@ -52,11 +53,13 @@ def steps(draw: Callable[..., int], group: int | None, position: Fraction | None
 
     bits = scripted(HALF, HALF)
     before = sys.gettrace()
+    gc.disable()  # what earlier tests left would be cleared away here, and counted
     sys.settrace(trace)
     try:
         draw(group, position, bits=bits)
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 

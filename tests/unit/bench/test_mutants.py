@@ -1,8 +1,10 @@
 """Mutants: what is changed, what is left alone, and which are tried."""
 
+from random import Random
+
 import pytest
 
-from bench.mutants import TARGETS, mutants, sample
+from bench.mutants import ROOMS, drawn, mutants, nearest, script_mutants, whole_room
 from bench.named_mutants import ROOT
 
 
@@ -42,14 +44,33 @@ def test_a_mutant_is_the_whole_module_with_its_change():
     assert (mutant.line, mutant.source) == (2, "a = b\nc = d is not e")
 
 
-def test_a_sample_is_spread_evenly_and_never_twice():
-    found = list(mutants("m.py", "\n".join(f"a{i} = b + c" for i in range(10))))
-    assert sample(found, 100) == found
-    assert [mutant.line for mutant in sample(found, 3)] == [1, 4, 7]
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = a === b;", ["x = a !== b;"]),
+        ("if (!a && b <= 10n) c();", ["if (a && b <= 10n) c();", "if (!a || b <= 10n) c();"]),
+        ('f("a < 1", `b + ${c}`); // d < 1', []),
+        ("/* 1 + 2 */ x = (y) => y++;", []),
+    ],
+)
+def test_scripts_are_changed_in_one_token(source: str, expected: list[str]):
+    found = [one.source for one in script_mutants("m.js", source)]
+    assert found[: len(expected)] == expected
+    assert bool(found) == bool(expected)
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_every_target_is_there_with_its_tests(name: str):
-    modules, tests = TARGETS[name]
-    assert [one for one in modules if not (ROOT / "src" / "fairgauge" / one).is_file()] == []
-    assert [one for one in tests if not (ROOT / one).exists()] == []
+def test_a_number_of_a_script_becomes_the_next_one():
+    assert [one.source for one in script_mutants("m.js", "x = 53n; y = 0.5; z1 = 7;")] == [
+        "x = 54n; y = 0.5; z1 = 7;",
+        "x = 53n; y = 0.5; z1 = 8;",
+    ]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_drawn_from_anew_and_its_tests_are_there(room: str):
+    some = drawn(room, 5, Random(1))
+    assert some == drawn(room, 5, Random(1)) != drawn(room, 5, Random(2))
+    assert len({(one.module, one.line, one.change, one.source) for one in some}) == 5
+    for one in some:
+        assert [test for test in nearest(room, one.module) if not (ROOT / test).exists()] == []
+        assert [test for test in whole_room(one.module) if not (ROOT / test).exists()] == []
