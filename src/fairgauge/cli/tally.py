@@ -51,7 +51,7 @@ class TallyRequest:
 
 def _tally(document: Study, wanted: TallyRequest, form: Form) -> None:
     output = wanted.output
-    with waiting("TallyRequest") as bar, warnings.catch_warnings():
+    with waiting("Counting") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on
         named = {"symbol": wanted.symbol_column, "id": wanted.id_column}
         found = count_files(
