@@ -1488,8 +1488,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: sites are promised a gateway that none of them sends through",
-        'for field in ("gateway", "epoch", "release"):',
-        'for field in ("epoch", "release"):',
+        'for name in ("gateway", "epoch", "release"):',
+        'for name in ("epoch", "release"):',
         "test_no_term_hides_what_is_no_secret",
     ),
     _mutant(

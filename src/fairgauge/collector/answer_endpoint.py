@@ -102,10 +102,10 @@ def _outcome(row: Row, stored: str) -> str | Refused:
     return _OVER if stored == CLOSED else _OTHER
 
 
-def _word(told: str | Refused) -> str:
-    if isinstance(told, Refused):
-        return _WORDS[told]
-    return "accepted" if told == FRESH else "duplicate"
+def _word(what: str | Refused) -> str:
+    if isinstance(what, Refused):
+        return _WORDS[what]
+    return "accepted" if what == FRESH else "duplicate"
 
 
 _JSON = "application/json"
