@@ -889,6 +889,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_relay_at_the_collectors_own_address_carries_nothing",
     ),
     _mutant(
+        "hiding: a relay at the collector's own address is asked for its key",
+        'check_apart("relay", relay, url) # before',
+        "# before",
+        "test_a_relay_at_the_collectors_own_address_carries_nothing",
+    ),
+    _mutant(
         "hiding: the issuer is at the collector's own address",
         'if collector is not None and collector.startswith(("http://", "https://")): check_apart(',
         "if False: check_apart(",

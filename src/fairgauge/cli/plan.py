@@ -21,7 +21,7 @@ from fairgauge.cli.modes import check_plan, retyped
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import show_best, show_designs, show_plan
-from fairgauge.client.moments import sharing_of
+from fairgauge.client.epochs import sharing_of
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput

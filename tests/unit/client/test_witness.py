@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import load_study
-from fairgauge.client.load import read_study
+from fairgauge.client.study_source import read_study
 from fairgauge.client.web import check_apart
 from fairgauge.client.witness import UNCONFIRMED, check_witness
 from fairgauge.errors import InvalidInput, NotSigned
