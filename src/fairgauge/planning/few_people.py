@@ -100,7 +100,8 @@ class FewPeople:
         metric, here = self.question.metric, {"error": None, "epsilon": plain(self.epsilon)}
         if self.question.expect is None:
             low, high = Decimal(metric.low), Decimal(metric.high)
-            mean = plain(low + _EXPECTED * (high - low))
+            # Of what can be negative, such as a difference of two models, people expect about nothing.
+            mean = "0" if low < 0 < high else plain(low + _EXPECTED * (high - low))
             expecting = {"question": replace(self.question, expect=mean)}
             yield f"an expected mean of {mean}", expecting, {**here, "expect": mean}
         if self.confidence > _LESS_SURE:

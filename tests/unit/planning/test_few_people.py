@@ -37,6 +37,13 @@ def test_each_way_gives_what_a_plan_for_it_gives():
     assert not found["counts in the crowd"].reaches(0.001)
 
 
+@pytest.mark.parametrize(("ends", "mean"), [((-1, 1), "0"), ((-2, 3), "0"), ((0, 10), "9"), ((-10, 0), "-1")])
+def test_of_a_difference_of_models_about_nothing_is_expected(ends: tuple[int, int], mean: str):
+    (question,) = ask(fg.Metric("change", *ends), SEX)
+    first = next(FewPeople(question, 8000, Decimal(1), interval=QUICK).ways())
+    assert (first.what, first.options["expect"]) == (f"an expected mean of {mean}", mean)
+
+
 def test_alone_a_question_gets_what_its_own_plan_gives():
     way = few(expect=0.8).alone()
     own = fg.plan(RECALL, SEX, epsilon=1, expect=0.8, clients=8000, interval=QUICK)[0]

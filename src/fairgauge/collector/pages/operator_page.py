@@ -221,8 +221,15 @@ def _questions(form: dict[str, str]) -> list[Question]:
         planning.read_attribute(grouping),
         target=form["target"] or None,
         abstain=form["abstain"] == "yes",
-        abstaining=form["abstaining"] or None,
+        abstaining=form["abstaining"] or _outsiders(form),
     )
+
+
+def _outsiders(form: dict[str, str]) -> str | None:
+    """Return how many will abstain where everyone may answer and nobody said it: those whom the study is not about."""
+    from fairgauge.targets.inputs import OUTSIDERS
+
+    return str(OUTSIDERS) if form["admission"] == "open" and form["abstain"] != "yes" else None
 
 
 def _plans(form: dict[str, str]) -> "list[reports.PlanView]":

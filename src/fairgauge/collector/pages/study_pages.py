@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from fairgauge.client.epochs import sharing
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
+from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
 from fairgauge.collector.pages.live_results import Live, Reckoner
@@ -116,6 +117,7 @@ class _Asked:
     count: str = "study.answers"  # the key of how many there are
     contributors_known: bool = False
     sharing: str = ""  # how many share an epoch, for its operator
+    outsiders: str = ""  # what people outside of it do if everyone may answer, for its operator
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def _read(study: Study, voice: Voice) -> _Asked:
     display = display_of(study.mechanism)
     said = [naming(study, question, voice).tell(sentence) for question, sentence in display.asks(study)]
     count, known = display.count, study.mechanism.contributors_known
-    return _Asked(title, " ".join(said), lang, count, known, sharing(study)[0])
+    return _Asked(title, " ".join(said), lang, count, known, sharing(study)[0], outsiders_note(study, "open"))
 
 
 class Pages:
