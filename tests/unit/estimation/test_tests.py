@@ -71,5 +71,5 @@ def test_draws_among_the_counts_are_no_answers():
 
 def test_between_margins_the_bend_on_either_side_counts():
     assert least_margin(np.array([4.0, 1.0, 1.0, 1.0, 9.0])) == 0.0
-    assert least_margin(np.array([9.0, 1.0, 1.0, 1.0, 4.0, 4.0])) == 0.0
+    assert least_margin(np.array([3.0, 1.0, 2.0, 20.0])) == 1 - 17 / 8 == least_margin(np.array([20.0, 2.0, 1.0, 3.0]))
     assert least_margin(np.array([2.0, 3.0, 4.0, 5.0, 6.0])) == 2.0
