@@ -889,6 +889,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_relay_at_the_collectors_own_address_carries_nothing",
     ),
     _mutant(
+        "hiding: a relay at the collector's own address is asked for its key",
+        'check_apart("relay", relay, url) # before',
+        "# before",
+        "test_a_relay_at_the_collectors_own_address_carries_nothing",
+    ),
+    _mutant(
         "hiding: the issuer is at the collector's own address",
         'if collector is not None and collector.startswith(("http://", "https://")): check_apart(',
         "if False: check_apart(",
@@ -960,6 +966,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "if (digest === null && !(issuer && study.issuer)) throw unconfirmed(study);",
         "",
         "test_javascript_has_the_same_rule_in_the_same_words",
+    ),
+    _mutant(
+        "javascript: a proof is asked for beside an answer that went through a relay",
+        "if (study.gateway && !straight) {",
+        "if (false) {",
+        "test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay",
     ),
     _mutant(
         "javascript: the issuer is taken from the study",

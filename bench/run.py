@@ -26,6 +26,7 @@ from bench.hidden import hidden
 from bench.intervals import widths
 from bench.kills import killed_batches, killed_clients, killed_collectors, killed_everywhere
 from bench.lines import Line, Topic, seconds
+from bench.one_post import one_post
 from bench.population import population
 from bench.relay import relay
 from bench.results import QUIET, Record, commit, measured, others_load, read_results, write_results
@@ -141,6 +142,7 @@ TOPICS: dict[str, Topic] = {
     "simulation": simulation,
     "device": device,
     "answers": durable_answers,
+    "one-post": one_post,
     "batches": batches,
     "crowd": crowd,
     "kills": killed_collectors,

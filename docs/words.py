@@ -32,17 +32,18 @@ READERS = {
     "contributor": ["CONTRIBUTING.md"],
 }  # fmt: skip
 REFERENCE = [
-    "docs/api.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md",
+    "docs/agent-protocol.md",
+    "docs/api.md", "docs/attacks.md", "docs/collector-api.md", "docs/commands.md", "docs/coverage.md", "docs/errata.md",
     "docs/glossary.md", "docs/javascript.md", "docs/maths.md", "docs/paper.md", "docs/settings.md",
     "docs/study-file.md", "docs/study-format.md",
 ]  # fmt: skip
 # What programs write into these folders is included in pages, and counts as reference.
 INCLUDED = ["docs/flower", "docs/older-people", "docs/paper"]
 
-MOST_PROSE = 33_000
+MOST_PROSE = 30_000
 MOST_README = 900
 LONG = 30  # words; a sentence with more is hard to follow
-MOST_LONG = 73
+MOST_LONG = 69
 
 _FENCE = re.compile(r"^ *(`{3,}|:{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

@@ -27,7 +27,7 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
-from fairgauge.client import site
+from fairgauge.client import site_counts as site
 from fairgauge.errors import CannotAnswer
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from tests.samples import ENDS, RECALL, SEX, joint_questions, sample_question, sample_study, two_questions

@@ -23,7 +23,7 @@ def designs() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for block in (text for page in refresh.PAGES for text in fence.findall(page.read_text(encoding="utf-8"))):
         for command in re.findall(r"^(?:\$ )?fairgauge (design (?:.*\\\n)*.*)$", block, re.MULTILINE):
-            arguments = shlex.split(command.replace("\\\n", ""))
+            arguments = shlex.split(command.partition(" > ")[0].replace("\\\n", ""))
             # For sites, without a table; kept in another example; or the paper's own, which need no solver.
             if {"--outcome", "--cross", "--budgets"} & set(arguments):
                 continue

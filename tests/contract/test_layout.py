@@ -73,14 +73,14 @@ def test_every_test_that_a_page_names_is_there():
     """Pages say which test shows what they promise."""
     texts = [path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py")]
     there = {name for text in texts for name in re.findall(r"def (test_\w+)", text)}
-    pages = [ROOT / "docs" / "no-party-alone.md", ROOT / "docs" / "threat-model.md"]
+    pages = [ROOT / "docs" / "attacks.md", ROOT / "docs" / "threat-model.md"]
     promised = {name for page in pages for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
     assert len(promised) > 15
     assert promised <= there
 
 
 def test_every_line_of_who_can_learn_what_has_its_test_or_says_that_nothing_prevents_it():
-    text = (ROOT / "docs" / "no-party-alone.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8")
     table = text[text.index("| who | what they do |") :].split("\n\n")[0].splitlines()[2:]
     assert len(table) > 15
     for line in table:

@@ -23,10 +23,10 @@ from typing import Any, NoReturn
 
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
-import fairgauge.client.load
 import fairgauge.client.policy
 import fairgauge.client.records
 import fairgauge.client.site_command
+import fairgauge.client.study_source
 from fairgauge.client import Answer, Ledger, Patience, answer, command
 from fairgauge.client.disk import sync_folder
 

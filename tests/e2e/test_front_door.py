@@ -1,4 +1,4 @@
-"""Three tables that have everything wrong with them: from a clone to a true result in at most five commands.
+"""Four tables that have everything wrong with them: from a clone to a true result in at most five commands.
 
 Nothing is typed about columns, labels or missing values but which columns are meant, and no command is refused.
 """
@@ -48,17 +48,33 @@ def bank(drawn: random.Random) -> str:
     return "\n".join(rows) + "\n"
 
 
+def registry(drawn: random.Random) -> str:
+    """Days as spreadsheets write them, an age that nobody measures, percent signs in a name and in entries, umlauts."""
+    rows = ["Nr;Geschlecht;Alter;Treffer in %;Eintritt"]
+    for number in range(3000):
+        sex = drawn.choices(["F", "M", "f", "#N/A"], [46, 47, 5, 2])[0]
+        value = min(max(drawn.gauss(70 if sex in "Ff" else 78, 10), 0), 100)
+        told = drawn.choices([f"{value:.1f}%".replace(".", ","), "-"], [97, 3])[0]
+        rows.append(
+            f"{number};{sex};{drawn.randint(18, 90)};{told};{drawn.randint(10, 28)}.März {drawn.randint(2019, 2024)}"
+        )
+    return "\r\n".join(rows) + "\r\n"
+
+
 TABLES = {
     "hospital": (hospital, []),
     "european": (european, []),
+    "registry": (registry, []),
     "bank": (bank, ["--group-column", "sex", "--group-column", "age group", "--metric-column", "approved"]),
 }
+
+ENCODINGS = {"registry": "cp1252"}
 
 
 @pytest.mark.parametrize("name", list(TABLES))
 def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
     make, columns = TABLES[name]
-    (tmp_path / "people.csv").write_bytes(make(random.Random(7)).encode())
+    (tmp_path / "people.csv").write_bytes(make(random.Random(7)).encode(ENCODINGS.get(name, "utf-8")))
     commands = [
         ["new", "people.csv", *columns, "-o", "study.toml"],
         ["plan", "study.toml", "--clients", "3e5"],

@@ -25,8 +25,7 @@ from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.limits import UNLIMITED
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_asked import answer_asked
-from fairgauge.client.site_settings import SiteSettings
+from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from tests.samples import sample_question, sample_study

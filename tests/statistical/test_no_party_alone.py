@@ -36,7 +36,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.client import Ledger, Patience, Relay, exchange, load, send
+from fairgauge.client import Ledger, Patience, Relay, exchange, send, study_source
 from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
@@ -390,9 +390,9 @@ def test_a_collector_that_notes_who_asks_sees_nobody(scene: Scene, everybodys: d
 def test_it_ties_every_answer_to_its_address_where_devices_ask_for_the_study_when_they_send(
     scene: Scene, everybodys: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = load.read_study
+    honest = study_source.read_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
-    monkeypatch.setattr(load, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
+    monkeypatch.setattr(study_source, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
     right, tied = link(scene, everybodys, by_time)
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE

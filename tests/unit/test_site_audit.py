@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from fairgauge.client import Answer, answer
-from fairgauge.client.noise import draw_noise
 from fairgauge.client.records import Columns, Records
-from fairgauge.client.site import count_records
+from fairgauge.client.site_counts import count_records, draw_noise
 from fairgauge.errors import InvalidInput
 from fairgauge.site_audit import Table, audit_site
 from fairgauge.study import Attribute, NoisyCounts, Study, counted

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.crowd import crowd_of
-from fairgauge.crowd.blanket import Blanket
-from fairgauge.crowd.certificate import certify
+from fairgauge.crowd.certificate import Blanket, certify
 from fairgauge.errors import BadStudy
 from fairgauge.study import Attribute, Metric, Release
 from tests.samples import sample_question, sample_study, two_questions

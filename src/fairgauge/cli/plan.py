@@ -21,7 +21,7 @@ from fairgauge.cli.modes import check_plan, retyped
 from fairgauge.cli.progress import designing
 from fairgauge.cli.read import write_bytes
 from fairgauge.cli.show import show_best, show_designs, show_plan
-from fairgauge.client.moments import sharing_of
+from fairgauge.client.epochs import sharing_of
 from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.budgets import Budgets
 from fairgauge.errors import InvalidInput
@@ -29,7 +29,7 @@ from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import with_answering
 from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
 from fairgauge.planning.crowd_plan import CrowdAim, check_crowd, plan_in_crowd, planned_study, read_aim
-from fairgauge.planning.few_people import FewPeople
+from fairgauge.planning.few_people import FewPeople, Way
 from fairgauge.planning.figure import Terms, check_kind, picture
 from fairgauge.planning.noisy_counts import CountedQuestions
 from fairgauge.planning.plans import MOST, plan_questions
@@ -197,8 +197,8 @@ def plan(
         own(asked_of, _plan)(asked_of, plans)
         _show_sharing(count, plans, draft.terms)
         _show_release(output, made)
-        if shown and aim is None and design == AUTO:
-            _show_ways(context, first, plans[0])
+        if aim is None and design == AUTO and not plans.at_once:
+            _show_more(context, list(map(_missed, asked_of, plans)))
     if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
@@ -253,8 +253,11 @@ def _choose(context: typer.Context, form: Form, questions: Sequence[Question], c
         show_as(form, found.to_dict(), _rows((each.metric.name, each) for each in found.each))
         return
     show_choices(found)
-    if len(questions) == 1 and found.each[0].missed_at(1):
-        show_ways(context, FewPeople(questions[0], clients, Decimal(1), **terms), found.each[0].good)
+    short = [
+        (FewPeople(question, clients, Decimal(1), **terms), one.good) if one.missed_at(1) else None
+        for question, one in zip(questions, found.each, strict=True)
+    ]
+    _show_more(context, short)
 
 
 def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
@@ -324,20 +327,34 @@ def _show_release(output: Path | None, made: Study | None) -> None:
         out.print(f"{output}: the study. {told}; what is left at closing is a batch of its own.")
 
 
-def _show_ways(context: typer.Context, question: Question, found: Plan) -> None:
-    """Say what else could be done where an aim is missed, or only an epsilon reaches it that tells much of a person."""
+# People who tell too little of a question, and the error that is wanted.
+Short = tuple[FewPeople, float]
+
+
+def _missed(question: Question, found: Plan) -> Short | None:
+    """Return who tells too little where a goal is missed, or only an epsilon reaches it that tells much of a person."""
     solved, row = found.solved_for, found.row(found.best) if found.best else found.rows[0]
     if solved == "clients" or row.clients is None or row.error is None:
-        return
+        return None
     good = 2 * GOOD * question.metric.scale
     missed = found.best is None or row.error > good
-    if missed or (solved == "epsilon" and (row.epsilon or 0) > LARGE):
-        epsilon = Decimal(f"{row.epsilon:.12g}") if solved == "error" else Decimal(1)
-        few = FewPeople(question, row.clients, epsilon, found.confidence, found.interval)
-        show_ways(context, few, row.error if solved == "epsilon" else good)
+    if not missed and (solved != "epsilon" or (row.epsilon or 0) <= LARGE):
+        return None
+    epsilon = Decimal(f"{row.epsilon:.12g}") if solved == "error" else Decimal(1)
+    few = FewPeople(question, row.clients, epsilon, found.confidence, found.interval)
+    return few, row.error if solved == "epsilon" else good
 
 
-def show_ways(context: typer.Context, few: FewPeople, wanted: float) -> None:
+def _show_more(context: typer.Context, missed: Sequence[Short | None]) -> None:
+    """Say for each question what else could be done where too little is told of it."""
+    short = [one for one in missed if one is not None]
+    if len(missed) > 1 and short:
+        _show_alone(context, short)
+    elif short:
+        _show_ways(context, *short[0])
+
+
+def _show_ways(context: typer.Context, few: FewPeople, wanted: float) -> None:
     """Print what else could be done, each with what it gives and what to type, as soon as it is known."""
     with designing() as waiting:
         ways = few.ways(progress=lambda what: waiting(f"Working out {what}"))
@@ -347,9 +364,23 @@ def show_ways(context: typer.Context, few: FewPeople, wanted: float) -> None:
         about = f"for ±{wanted:.3g} with {few.clients:,} people, at epsilon {few.epsilon} unless it says so"
         out.print(f"\nWhat else could be done {about}:")
         for way in chain([first], ways):
-            enough = "enough" if way.reaches(wanted) else ""
-            out.print(f"  {f'±{way.error:.3g}':<9} {enough:<7} {way.what}")
-            out.print(f"  {'':<17} {retyped(context, way.options)}")
+            _show_way(context, way, wanted)
+
+
+def _show_alone(context: typer.Context, short: Sequence[Short]) -> None:
+    """Print what questions that share the answers would get alone; the plan of one says what else could be done."""
+    few = short[0][0]
+    about = f"with {few.clients:,} people, at epsilon {few.epsilon}"
+    out.print(f"\nThe questions share the answers. What a question that gets too few would get alone {about}:")
+    with designing() as waiting:
+        for few, wanted in short:
+            _show_way(context, few.alone(progress=lambda what: waiting(f"Working out {what}")), wanted)
+
+
+def _show_way(context: typer.Context, way: Way, wanted: float) -> None:
+    enough = "enough" if way.reaches(wanted) else ""
+    out.print(f"  {f'±{way.error:.3g}':<9} {enough:<7} {way.what}")
+    out.print(f"  {'':<17} {retyped(context, way.options)}")
 
 
 def _rows(named: Iterable[tuple[str, Plan | Choices]]) -> list[dict[str, Any]]:

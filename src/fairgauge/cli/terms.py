@@ -11,7 +11,7 @@ from fairgauge.cli.console import err, out, show_json
 from fairgauge.cli.crowd import check_draws
 from fairgauge.cli.mechanisms import own
 from fairgauge.cli.read import read_study, write_bytes
-from fairgauge.client.moments import sharing
+from fairgauge.client.epochs import sharing
 from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Issuer, Release, Study

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fairgauge.client.inclusion_proof import check_included
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.limits import Limits, ToReaders
-    from fairgauge.client.load import load_study
     from fairgauge.client.relay_client import Relay
+    from fairgauge.client.study_source import load_study
 
 __all__ = [
     "Answer",
@@ -49,7 +49,7 @@ __getattr__, __dir__ = lazily(
         "check_included": "inclusion",
         "deliver": "delivery",
         "fetch_token": "exchange",
-        "load_study": "load",
+        "load_study": "study_source",
         "send": "delivery",
     },
 )

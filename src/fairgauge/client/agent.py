@@ -16,15 +16,13 @@ import json
 import logging
 from pathlib import Path
 
-from fairgauge.client.agent_files import READ, WRITE, length_seen, trouble
-from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.agent_settings import READ, WRITE, AgentSettings, length_seen, trouble
 from fairgauge.client.answer import Answer, contributor_of
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import Policy
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
-from fairgauge.client.site_asked import answer_by, refused_by
-from fairgauge.client.site_settings import SiteSettings
+from fairgauge.client.site_settings import SiteSettings, answer_by, refused_by
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact

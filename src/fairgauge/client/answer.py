@@ -182,7 +182,7 @@ class _Site:
             raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
 
     def draw(self, study: Study, held: Any) -> tuple[int, ...]:
-        from fairgauge.client.site import draw_counts
+        from fairgauge.client.site_counts import draw_counts
 
         return draw_counts(study.questions[0].counts, held)
 

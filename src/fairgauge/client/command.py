@@ -207,7 +207,7 @@ def _load(request: Request) -> "Study":
     One that hides who answers, or when, is asked for once and kept: whoever asks its collector again when the answer
     leaves shows it the address beside the answer.  Through a relay, the collector sees no address at all.
     """
-    from fairgauge.client.load import named_in, read_study
+    from fairgauge.client.study_source import named_in, read_study
 
     if not request.study.startswith(("http://", "https://")):
         return read_study(request.study, digest=request.digest)
@@ -324,7 +324,7 @@ def _promised(study: "Study") -> "Crowd | None":
 
 
 def _shown(moment: int | None) -> str:
-    from fairgauge.client.moments import shown
+    from fairgauge.client.epochs import shown
 
     return "" if moment is None else shown(moment)
 

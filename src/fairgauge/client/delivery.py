@@ -11,8 +11,8 @@ from secrets import SystemRandom
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.client.answer import Answer
+from fairgauge.client.epochs import shown
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.moments import shown
 from fairgauge.client.web import Response, check_url, place, request
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 

@@ -8,7 +8,8 @@ that is deleted, or restored from a copy, has forgotten what came since.
 The file is SQLite.  It holds the study's digest, the answer's id and payload, whether it was delivered, and what it
 cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
 no address and no time, but for an answer that waits the moment at which it will be sent, and for a study with blind
-tickets what :mod:`fairgauge.client.held` says.
+tickets what it takes to fetch one: the ordinary ticket and the numbers that hide a token from its issuer, which are
+removed as soon as the token is there.  With them, whoever gets hold of the file could tie the token to its ticket.
 """
 
 import json
@@ -22,11 +23,10 @@ from secrets import token_hex
 from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
-from fairgauge.client import held
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket, is_unnamed
 from fairgauge.client.disk import rename_to_free, sync_folder
+from fairgauge.client.epochs import next_moment
 from fairgauge.client.limits import Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
-from fairgauge.client.moments import next_moment
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
@@ -56,6 +56,28 @@ _SCHEMA = (
     ) WITHOUT ROWID""",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
+)
+
+# Made when they are first needed; a ledger without them is a ledger all the same.
+_FURTHER = (
+    """CREATE TABLE IF NOT EXISTS passes (
+        study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
+        ticket TEXT,
+        begun BLOB,
+        token BLOB,
+        CHECK ((token IS NULL) = (begun IS NOT NULL) AND (ticket IS NULL) = (begun IS NULL))
+    ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS moments (
+        study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64),
+        second INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS documents (
+        address TEXT NOT NULL PRIMARY KEY,
+        document BLOB NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS relayed (
+        study TEXT NOT NULL PRIMARY KEY CHECK (length(study) = 64)
+    ) WITHOUT ROWID""",
 )
 
 
@@ -126,9 +148,9 @@ class Ledger:
                 connection.execute("INSERT INTO answers VALUES (?, ?, ?, 'pending')", row)
                 self._charge(connection, study, costs)
                 if moment is not None:
-                    held.wait_until(connection, found.study, moment)
+                    _wait_until(connection, found.study, moment)
                 if study.gateway is not None:
-                    held.want_relay(connection, found.study)
+                    _want_relay(connection, found.study)
             elif ticket is not None and ticket != found.id and _is_known(study):
                 found = self._with_ticket(connection, found, ticket)
         # Someone else may have been killed between removing the journal and making that last: a power cut could
@@ -167,40 +189,40 @@ class Ledger:
         if self._at_once:
             return None
         with self._transaction() as connection:
-            return held.moment(connection, study)
+            return _moment(connection, study)
 
     def wants_relay(self, study: str) -> bool:
         """Tell whether the study with this digest has its answer sent through a relay."""
         with self._transaction() as connection:
-            return held.wants_relay(connection, study)
+            return _wants_relay(connection, study)
 
     def keep_document(self, address: str, document: bytes) -> None:
         """Keep the study that an address gave, so that nobody asks there again."""
         with self._transaction() as connection:
-            held.keep_document(connection, address, document)
+            _keep_document(connection, address, document)
         self._sync_folder()
 
     def document(self, address: str) -> bytes | None:
         """Return the study that an address gave, or None if it was not kept."""
         with self._transaction() as connection:
-            return held.document(connection, address)
+            return _document(connection, address)
 
     def begin_pass(self, study: str, ticket: str, make: Callable[[], bytes]) -> bytes:
         """Return what was begun for a blind ticket with this ordinary one, or begin: it is on the disk first."""
         with self._transaction() as connection:
-            found = held.begin(connection, study, ticket, make)
+            found = _begin(connection, study, ticket, make)
         self._sync_folder()
         return found
 
     def keep_token(self, study: str, token: bytes) -> None:
         """Keep the token for a study, and forget what would tie it to its ticket."""
         with self._transaction() as connection:
-            held.keep_token(connection, study, token)
+            _keep_token(connection, study, token)
 
     def token(self, study: str) -> bytes | None:
         """Return the token for a study, or None if there is none."""
         with self._transaction() as connection:
-            return held.token(connection, study)
+            return _token(connection, study)
 
     def spent(self) -> dict[str, Decimal]:
         """Return what the answers cost each attribute in sum."""
@@ -242,7 +264,7 @@ class Ledger:
         with self._transaction() as connection:
             if self._find(connection, answer.study) != answer:
                 raise InvalidInput("answer", answer.id, "is not in this ledger")
-            held.forget_moment(connection, answer.study)
+            _forget_moment(connection, answer.study)
             self._set_state(connection, "answers", answer.study, state)
 
     def _state_of(self, connection: Connection, table: str, study: str) -> State | None:
@@ -430,3 +452,79 @@ def default_ledger() -> Path:
     except (OSError, RuntimeError) as problem:
         reason = getattr(problem, "strerror", None) or "there is no home folder"
     raise BadLedger("ledger", "none given", f"must be given, for {reason}")
+
+
+def _make_further(connection: Connection) -> None:
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
+    for statement in _FURTHER:
+        connection.execute(statement)
+
+
+def _begin(connection: Connection, study: str, ticket: str, make: Callable[[], bytes]) -> bytes:
+    """Return what was begun with a ticket, or begin: with another ticket it is begun anew."""
+    _make_further(connection)
+    row = connection.execute(
+        "SELECT begun FROM passes WHERE study = ? AND ticket = ? AND begun IS NOT NULL", (study, ticket)
+    ).fetchone()
+    if row is not None:
+        return bytes(row[0])
+    made = make()
+    connection.execute("INSERT OR REPLACE INTO passes VALUES (?, ?, ?, NULL)", (study, ticket, made))
+    return made
+
+
+def _keep_token(connection: Connection, study: str, token: bytes) -> None:
+    """Keep a token, and forget what would tie it to its ticket."""
+    _make_further(connection)
+    connection.execute("INSERT OR REPLACE INTO passes VALUES (?, NULL, NULL, ?)", (study, token))
+
+
+def _token(connection: Connection, study: str) -> bytes | None:
+    """Return the token for a study, if there is one."""
+    _make_further(connection)
+    row = connection.execute("SELECT token FROM passes WHERE study = ?", (study,)).fetchone()
+    return None if row is None or row[0] is None else bytes(row[0])
+
+
+def _wait_until(connection: Connection, study: str, second: int) -> None:
+    """Remember when the answer to a study is to be sent."""
+    _make_further(connection)
+    connection.execute("INSERT OR REPLACE INTO moments VALUES (?, ?)", (study, second))
+
+
+def _want_relay(connection: Connection, study: str) -> None:
+    """Remember that the answer to a study goes through a relay, whoever sends it."""
+    _make_further(connection)
+    connection.execute("INSERT OR REPLACE INTO relayed VALUES (?)", (study,))
+
+
+def _wants_relay(connection: Connection, study: str) -> bool:
+    """Tell whether the answer to a study goes through a relay."""
+    _make_further(connection)
+    return connection.execute("SELECT 1 FROM relayed WHERE study = ?", (study,)).fetchone() is not None
+
+
+def _moment(connection: Connection, study: str) -> int | None:
+    """Return when the answer to a study is to be sent; None for at once."""
+    _make_further(connection)
+    row = connection.execute("SELECT second FROM moments WHERE study = ?", (study,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _forget_moment(connection: Connection, study: str) -> None:
+    """Forget when an answer was to be sent: it was."""
+    _make_further(connection)
+    connection.execute("DELETE FROM moments WHERE study = ?", (study,))
+
+
+def _keep_document(connection: Connection, address: str, document: bytes) -> None:
+    """Remember the study that an address gave: whoever asks there again shows when its answer is sent."""
+    _make_further(connection)
+    connection.execute("INSERT OR IGNORE INTO documents VALUES (?, ?)", (address, document))
+
+
+def _document(connection: Connection, address: str) -> bytes | None:
+    """Return the study that an address gave, or None if it was not asked."""
+    _make_further(connection)
+    row = connection.execute("SELECT document FROM documents WHERE address = ?", (address,)).fetchone()
+    return None if row is None else bytes(row[0])

@@ -12,7 +12,7 @@ from fairgauge.client.answer import Answer
 from fairgauge.client.ledger import Ledger, default_ledger
 from fairgauge.client.policy import at_terminal
 from fairgauge.client.records import Columns, Records
-from fairgauge.client.site import left_out
+from fairgauge.client.site_counts import left_out
 from fairgauge.client.steps import hand_over, prepare
 from fairgauge.errors import CannotAnswer, InvalidInput
 

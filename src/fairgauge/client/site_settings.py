@@ -1,21 +1,31 @@
-"""A site's own file: where its records are and how they are read, its ledger, and how far it goes.
+"""A site that holds many people: its own file, and its one answer to each study that the file allows.
 
-Where a framework asks a site, this file is all that says which records count.  Neither a server nor the code that a
-server ships has a say in it.
+The file says where the records are and how they are read, what may be counted, and how far the site goes.  Where a
+framework asks a site, it is all that says so: neither a server nor the code that a server ships has a say in it.
+
+First comes all that depends on the study and on these settings; a refusal there may be told.  Then there is an answer,
+from what was made of the records when the site was set up: what cannot be counted is left out.  Only a site that was
+not set up has none.
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
+from fairgauge.client.answer import Answer
 from fairgauge.client.disk import make_folder
+from fairgauge.client.ledger import Ledger
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.client.records import Columns, Counted, Records
-from fairgauge.errors import CannotAnswer, InvalidInput
+from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
+from fairgauge.study import Study
 
+_logger = logging.getLogger(__name__)
 _FIELDS = ("records", "prepared", "columns", "ledger", "limit", "study_limit", "empty", *FIELDS)
 _COLUMNS = ("groups", "truth", "prediction", "value", "person")
 
@@ -135,4 +145,53 @@ def _text(document: Mapping[str, Any], name: str, default: str | None = None) ->
     found = document.get(name, default)
     if not isinstance(found, str) or not found:
         raise InvalidInput(name, found, "must be text")
+    return found
+
+
+def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
+    """Answer a study for sites as the site's own file says, or repeat the answer that it got.
+
+    Guarantee: exact; the counts are epsilon-differentially private for each person, over the ledger's lifetime each
+    study gets noise once, and no entry of a record decides whether there is an answer.
+
+    Args:
+        settings: The site's own file (:class:`~fairgauge.client.site_settings.SiteSettings`).
+        study: The study.
+    """
+    try:
+        own = SiteSettings.load(settings)
+    except FairgaugeError as problem:
+        return Refusal("settings", str(problem))
+    return refused_by(own, study) or answer_by(own, study)
+
+
+def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
+    """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
+    try:
+        study.questions[0].counts  # noqa: B018 - it refuses a study for devices
+    except InvalidInput as problem:
+        return Refusal("unable", str(problem))
+    refused = own.policy.refused(study)
+    if refused is not None:
+        return refused
+    try:
+        make_folder(own.ledger)
+        ledger = Ledger(own.ledger)
+        known = ledger.state(study.digest) is not None
+    except (FairgaugeError, OSError) as problem:
+        return Refusal("ledger", str(problem))
+    return None if known else check_whoever(study, ledger, own.limits)
+
+
+def answer_by(own: SiteSettings, study: Study) -> Answer | Refusal:
+    """Answer a study that the site does not refuse, or repeat its answer."""
+    try:
+        ledger = Ledger(own.ledger)
+        known = ledger.find(study.digest) is not None
+        # What was answered before is repeated, and no record is read for it.
+        records = None if known else own.load_records()
+        found = ledger.answer(study, records, limit=own.limits)
+    except FairgaugeError as problem:
+        return Refusal(UNTOLD, str(problem))
+    _logger.info("study %s: answered by this site", study.digest)
     return found

@@ -95,6 +95,17 @@ def terms_of(study: Study, given: Terms) -> Terms:
     return found
 
 
+def outsiders_note(study: Study, admission: str) -> str:
+    """Say what people outside of a study do to it, where everyone may answer and they cannot abstain."""
+    if admission != "open" or all(question.mechanism.abstain for question in study.questions):
+        return ""
+    return (
+        "Everyone may answer, and people who have no group or value of the study cannot abstain: each answers like "
+        "somebody with a random group and value, and nobody will know how many they are. A study made with "
+        "fairgauge design --admission open lets them abstain."
+    )
+
+
 def kept_terms(kept: Published) -> Terms:
     """Return the terms on which a study is published already."""
     return Terms(

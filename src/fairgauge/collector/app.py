@@ -42,6 +42,7 @@ _ALLOWED = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"ETag, Fairgauge-Admission, Fairgauge-Key, Fairgauge-Signature, Retry-After"),
 ]
+_TO_ANY_ORIGIN = [*_HEADERS, *_ALLOWED]
 
 
 def make_app(collector: Collector) -> "Guard":
@@ -143,7 +144,7 @@ class Guard:
             await self.collector.lane.begin()
             if GONE in scope:  # nobody is there to read what would be said
                 return
-        headers = [*_HEADERS, *_ALLOWED] if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
+        headers = _TO_ANY_ORIGIN if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
 
         async def watched(message: Message) -> None:
             nonlocal started

@@ -82,6 +82,12 @@ class Summary(Exact, frozen=True):
     signature: str
 
 
+class Publication(Summary, frozen=True):
+    """The same for whoever publishes it, with what they should know before people answer; nothing if it is fine."""
+
+    note: str
+
+
 class Standing(Exact, frozen=True):
     """Whether a study takes answers now, and who may see what they say."""
 
@@ -209,6 +215,6 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, NoisyAnswer, Receipt, BatchReceipt, Summary, Standing, Listing, Tally, Arrivals, Estimate, Sealed,
-    Inclusion, Key, Status, Problem,
+    Answer, NoisyAnswer, Receipt, BatchReceipt, Summary, Publication, Standing, Listing, Tally, Arrivals, Estimate,
+    Sealed, Inclusion, Key, Status, Problem,
 )  # fmt: skip

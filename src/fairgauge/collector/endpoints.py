@@ -1,5 +1,6 @@
 """What programs ask of a collector: studies are published, shown and closed; and whether it is well."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from functools import lru_cache
 
@@ -8,13 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, who
-from fairgauge.collector.admission import Terms, kept_terms
-from fairgauge.collector.documents import Directory, Exact, Key, Listing, Standing, Status, Summary
+from fairgauge.collector.admission import Terms, kept_terms, outsiders_note
+from fairgauge.collector.documents import Directory, Exact, Key, Listing, Publication, Standing, Status, Summary
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores.base import Published
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.server_errors import BadMediaType, NotSealed, Stopping
+from fairgauge.study import Study
 
 _PIECE = 2**16  # bytes that wait for a reader
 
@@ -28,7 +30,9 @@ async def publish(request: Request, terms: Terms) -> Response:
     kept, created = await collector.publish(body, terms)
     if created:
         await collector.record(who(request), "published", kept.digest)
-    return _json(_summary(collector, kept), 201 if created else 200, {"Location": f"/studies/{kept.digest}"})
+    note = outsiders_note(await asyncio.to_thread(Study.from_bytes, kept.document), kept.admission)
+    told = Publication(**msgspec.structs.asdict(_summary(collector, kept)), note=note)
+    return _json(told, 201 if created else 200, {"Location": f"/studies/{kept.digest}"})
 
 
 async def listing(request: Request) -> Response:

@@ -204,14 +204,9 @@ class Room:
         self._most = most
         self.held = 0
 
-    @contextmanager
-    def guest(self) -> Iterator["Guest"]:
+    def guest(self) -> "Guest":
         """Hold bytes for one request for as long as this lasts."""
-        found = Guest(self)
-        try:
-            yield found
-        finally:
-            self.held -= found.bytes
+        return Guest(self)
 
     def take(self, count: int) -> None:
         """Hold more.
@@ -230,6 +225,12 @@ class Guest:
     def __init__(self, room: Room) -> None:
         self._room = room
         self.bytes = 0
+
+    def __enter__(self) -> "Guest":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._room.held -= self.bytes
 
     def hold(self, count: int) -> None:
         """Hold more.

@@ -159,7 +159,7 @@ def _asset(name: str) -> Operation:
 TABLE: tuple[Operation, ...] = (
     Operation(
         "POST", "/studies", "publishStudy", "Publish a study", endpoints.publish, OPERATOR,
-        {201: _of(documents.Summary, "Published."), 200: _of(documents.Summary, "It was published before.")},
+        {201: _of(documents.Publication, "Published."), 200: _of(documents.Publication, "It was published before.")},
         "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
         ("bad-study", "other-admission", "contradicted", "too-large", "bad-media-type", "full"),
         query=Terms,

@@ -19,19 +19,59 @@ The exponential is a product of a part for x and a part for y, so all pairs cost
 products.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from itertools import product
+from math import gcd
 from operator import mul
 
-from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.blanket import Blanket
+from fairgauge.channel import ROW_SUM, Row
+from fairgauge.errors import NotPrivate
 
 DIGITS = 38
 UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 DOWN = Context(prec=DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Blanket:
+    r"""What everybody sends alike, and how far one person's row rises above it.
+
+    With :math:`w_j = \min_x p_{xj}`, every row is :math:`w` and a rest, and draws are from :math:`w`, too.  All that
+    counts is, for each symbol, :math:`w_j` and the ratios :math:`p_{xj} / w_j`; symbols with the same ratios say the
+    same and are merged.
+
+    Args:
+        rows: Each different row of the table once.
+        least: The least weight of each column, all above 0.
+    """
+
+    rows: tuple[Row, ...]
+    least: Row
+
+    @classmethod
+    def of(cls, table: Iterable[Row]) -> "Blanket":
+        """Return the blanket of a table.
+
+        Raises:
+            NotPrivate: If a symbol excludes an input: nothing hides that, however large the crowd.
+        """
+        merged: dict[Row, Row] = {}
+        for column in zip(*table, strict=True):
+            if min(column) == 0:
+                if any(column):
+                    raise NotPrivate("a symbol excludes an input, and no crowd hides that")
+                continue
+            scale = gcd(*column)
+            ratios = tuple(weight // scale for weight in column)
+            before = merged.get(ratios, (0,) * len(column))
+            merged[ratios] = tuple(a + b for a, b in zip(before, column, strict=True))
+        columns = list(merged.values())
+        rows = tuple(dict.fromkeys(zip(*columns, strict=True)))
+        return cls(rows, tuple(map(min, columns)))
 
 
 def certify(blankets: Sequence[Blanket], draws: int, epsilon: Decimal, t: Decimal) -> tuple[Decimal, list[Pair]]:

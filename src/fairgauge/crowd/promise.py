@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 
 from fairgauge.channel import Channel
-from fairgauge.crowd.blanket import Blanket
+from fairgauge.crowd.certificate import Blanket
 from fairgauge.crowd.search import smallest_epsilon
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study

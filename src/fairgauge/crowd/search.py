@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.blanket import Blanket
-from fairgauge.crowd.certificate import Pair, certify
+from fairgauge.crowd.certificate import Blanket, Pair, certify
 
 # Epsilon is a multiple of this digit's unit, rounded up: at most 0.01 % more.
 _GRID = Context(prec=5, rounding=ROUND_CEILING)

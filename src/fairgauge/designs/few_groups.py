@@ -67,26 +67,21 @@ def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = N
         and not scores.values.aim.any_values
     ):
         levels = levels_about(scores.values.aim.mean, scores.values.aim.widest, _levels_about(scores.target, epsilon))
-        return _solved_once(scores, *problem_at(scores, epsilon, levels, measures), epsilon)
+        return _assembled(_solve(scores, epsilon, *problem_at(scores, epsilon, levels, measures)), epsilon)
     most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
-    count = 3
-    coarse: tuple[Inputs, Mixture] | None = None
+    count, solved = 3, None
+    if is_large(scores.target):  # a program of two levels is small, and its columns spare the next one most rounds
+        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, 2, measures))
     while True:
-        problem, unit = problem_of(scores, epsilon, count, measures)
-        feasible = _feasible(scores, epsilon, problem.inputs, unit)
-        size = np.abs(feasible.scores).max(axis=0)
-        more = _likely_columns(problem, size) if coarse is None else refined_columns(*coarse, problem)
-        hint = None if coarse is None else refined_prices(*coarse, problem)
-        minimax = Minimax(problem)
-        solution = minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint)
-        channel = _assembled(minimax, solution, epsilon)
+        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, count, measures), solved)
+        minimax, channel = solved.minimax, _assembled(solved, epsilon)
         affordable = (most * count // minimax.rows - 1) // 2 * 2 + 1
         if not scores.target.relies_on_shares and epsilon <= 4:
             affordable = min(affordable, _MOST_READ)
         needed = min(levels_wanted(scores, channel), affordable)
         if needed <= count:
             return channel
-        count, coarse = next_count(count, needed), (problem.inputs, solution)
+        count = next_count(count, needed)
 
 
 def _levels_about(target: Target, epsilon: Decimal) -> int:
@@ -96,13 +91,27 @@ def _levels_about(target: Target, epsilon: Decimal) -> int:
     return _ABOUT_EQUAL if target.shares[0] == target.shares[1] else _ABOUT
 
 
-def _solved_once(scores: Scores, problem: Problem, unit: float, epsilon: Decimal) -> Channel:
-    """Solve a problem whose levels are given."""
+class _Solved(NamedTuple):
+    """A problem, and what solves it."""
+
+    minimax: Minimax
+    solution: Mixture
+
+
+def _solve(scores: Scores, epsilon: Decimal, problem: Problem, unit: float, coarse: _Solved | None = None) -> _Solved:
+    """Solve a problem, from the solution of one with fewer levels if there is one."""
     feasible = _feasible(scores, epsilon, problem.inputs, unit)
     size = np.abs(feasible.scores).max(axis=0)
+    hint = None
+    if coarse is None:
+        more = _likely_columns(problem, size)
+    else:
+        before = coarse.minimax.problem.inputs, coarse.solution
+        more = refined_columns(*before, problem)
+        # Where scores share a constant that is free, prices of fewer levels are none of more.
+        hint = refined_prices(*before, problem) if problem.shift is None else None
     minimax = Minimax(problem)
-    solution = minimax.solve(Columns.joined(feasible, _likely_columns(problem, size)), starts_of(problem, size))
-    return _assembled(minimax, solution, epsilon)
+    return _Solved(minimax, minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint))
 
 
 def is_large(target: Target) -> bool:
@@ -112,19 +121,27 @@ def is_large(target: Target) -> bool:
 
 def least_totals(scores: Scores, epsilon: Decimal, measures: Measures) -> Channel:
     """Solve for the totals about a population: the largest ratio to its unit is least; scores share one constant."""
-    aim = scores.values.aim
+    aim, large, solved = scores.values.aim, is_large(scores.target), None
     if aim.any_values:
         levels = even_levels(2)
     else:
         count = next((count for most, count in _LEVELS.items() if epsilon <= most), _MORE_LEVELS)
-        count = min(count, _LEVELS_OF_LARGE) if is_large(scores.target) else count
+        count = min(count, _LEVELS_OF_LARGE) if large else count
         levels = even_levels(count) if scores.values.expect is None else levels_about(aim.mean, aim.widest, count)
+    if large and len(levels) > 3:
+        for some in (levels[[0, -1]], levels[[0, len(levels) // 2, -1]]):
+            solved = _solve(scores, epsilon, *_totals_at(scores, epsilon, some, measures), solved)
+    return _assembled(_solve(scores, epsilon, *_totals_at(scores, epsilon, levels, measures), solved), epsilon)
+
+
+def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
+    """Return the problem of the totals with these levels, in units of the largest that they are measured by."""
     inputs = Inputs(scores.target.groups, levels)
     basis = basis_of(scores.target, inputs)
     unit = float(np.sqrt(measures.units.max()))
     shift = np.array([at_constant_value(inputs, functional) for functional in basis.T]).T
     wanted = scores.wanted(inputs)
-    reckonings = [aim]
+    reckonings = [scores.values.aim]
     if scores.values.expect is None and len(wanted) <= _SEVERAL:
         # What it will be judged by: the worst level.
         reckonings = [replace(scores.reckonings[0], mean=mean) for mean in _FAR]
@@ -138,8 +155,7 @@ def least_totals(scores: Scores, epsilon: Decimal, measures: Measures) -> Channe
             Objective(combination * scale, None, peak=True, weight=part, cap=most, reckoning=reckoning)
             for reckoning in reckonings
         ]
-    problem = Problem(inputs, scores.target.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit)
-    return _solved_once(scores, problem, unit, epsilon)
+    return Problem(inputs, scores.target.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit), unit
 
 
 def problem_of(scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
@@ -178,8 +194,9 @@ def _measured(
     return (*found, *objectives[len(found) :])
 
 
-def _assembled(minimax: Minimax, solution: Mixture, epsilon: Decimal) -> Channel:
+def _assembled(solved: _Solved, epsilon: Decimal) -> Channel:
     """Return the channel of weighted columns and all that the problem's symmetries make of them."""
+    minimax, solution = solved
     moves = [(move.symmetry, move.basis) for move in minimax.moves]
     parts: dict[bytes, Vector] = {}
     for pattern, score, weight in zip(*solution.columns, solution.weights, strict=True):

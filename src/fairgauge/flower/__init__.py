@@ -17,8 +17,7 @@ except ImportError:
 if TYPE_CHECKING:
     from fairgauge.flower.client import node_config, private_metrics, run_config
     from fairgauge.flower.client_fn import on_evaluate
-    from fairgauge.flower.server import AnswerCounter, PrivateMetrics
-    from fairgauge.flower.workflow import PrivateEvaluation
+    from fairgauge.flower.strategy import AnswerCounter, PrivateEvaluation, PrivateMetrics
 
 __all__ = [
     "AnswerCounter",
@@ -34,9 +33,9 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "AnswerCounter": "server",
-        "PrivateEvaluation": "workflow",
-        "PrivateMetrics": "server",
+        "AnswerCounter": "strategy",
+        "PrivateEvaluation": "strategy",
+        "PrivateMetrics": "strategy",
         "node_config": "client",
         "on_evaluate": "client_fn",
         "private_metrics": "client",

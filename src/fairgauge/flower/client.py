@@ -16,11 +16,11 @@ from fairgauge.client.answer import contributor_of
 from fairgauge.client.entries import is_mapping
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_asked import answer_asked
+from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, answer_within, given_by_app, guarded, of_app
+from fairgauge.flower.metric_reply import to_content
 from fairgauge.flower.paths import app_folder, state_of, study_of
-from fairgauge.flower.record import to_content
 from fairgauge.study import Study
 
 if TYPE_CHECKING:  # the names of types moved between versions of Flower, and nothing else needs them

@@ -15,8 +15,8 @@ except ImportError:
     raise MissingExtra("private metrics in NVFlare need nvflare", "nvflare") from None
 
 if TYPE_CHECKING:
+    from fairgauge.nvflare.answer_collector import AnswerCollector
     from fairgauge.nvflare.recipe import PrivateMetricsRecipe
-    from fairgauge.nvflare.server import AnswerCollector
     from fairgauge.nvflare.site import AnswerFilter, SiteGuard, StudyFilter
 
 __all__ = ["AnswerCollector", "AnswerFilter", "PrivateMetricsRecipe", "SiteGuard", "StudyFilter"]
@@ -25,7 +25,7 @@ __all__ = ["AnswerCollector", "AnswerFilter", "PrivateMetricsRecipe", "SiteGuard
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "AnswerCollector": "server",
+        "AnswerCollector": "answer_collector",
         "AnswerFilter": "site",
         "PrivateMetricsRecipe": "recipe",
         "SiteGuard": "site",

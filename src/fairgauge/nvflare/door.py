@@ -23,7 +23,7 @@ from nvflare.private.fed.client.client_runner import ClientRunner
 from nvflare.widgets.fed_event import ClientFedEventRunner
 
 from fairgauge.errors import InvalidInput
-from fairgauge.nvflare.record import study_of
+from fairgauge.nvflare.task_result import study_of
 
 _PLACE = "_process_task"
 # What NVFlare's widget does on these is no sending.

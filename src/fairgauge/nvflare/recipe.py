@@ -7,7 +7,7 @@ from nvflare.job_config.api import FedJob
 from nvflare.job_config.script_runner import FrameworkType, ScriptRunner
 from nvflare.recipe.spec import Recipe
 
-from fairgauge.nvflare.server import AnswerCollector
+from fairgauge.nvflare.answer_collector import AnswerCollector
 from fairgauge.study import Study
 
 TASK = "validate"

@@ -18,11 +18,11 @@ from fairgauge.client import Answer, load_study
 from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.answer import contributor_of
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_asked import answer_asked
+from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import answer_within, guarded
 from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
-from fairgauge.nvflare.record import measured, not_done, only_weights, study_of, to_result
+from fairgauge.nvflare.task_result import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Study
 
 SITE = "{site}"

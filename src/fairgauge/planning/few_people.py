@@ -63,6 +63,15 @@ class FewPeople:
     confidence: float = 0.99
     interval: str = DEFAULT
 
+    def alone(self, *, progress: Callable[[str], object] = str) -> Way:
+        """Return what the question gets in a study of its own, where it shares the answers with no other."""
+        metric, expect = self.question.metric, self.question.expect
+        what = f"{metric.name} alone, in a study of its own"
+        progress(what)
+        asked = {"metric": f"{metric.name}:{metric.low}:{metric.high}", "metric-weight": None, "error": None}
+        asked |= {"expect": None if expect is None else str(expect), "epsilon": plain(self.epsilon)}
+        return Way(what, self._error(), asked)
+
     def ways(self, *, progress: Callable[[str], object] = str) -> Iterator[Way]:
         """Yield what could be done, one at a time: each takes a table of its own.
 

@@ -164,6 +164,11 @@ class Column:
         return (self._numeric and self.low != self.high) or self.yes_or_no
 
     @property
+    def is_part(self) -> bool:
+        """Whether it is measured in parts of a whole: with percent signs, or from 0 to 1."""
+        return self.yes_or_no or self.percent > 0 or "%" in self.name or self.range[1] == 1
+
+    @property
     def range(self) -> tuple[Decimal, Decimal]:
         """Its least and its largest value, rounded outward: nobody's own value stands there."""
         low, high = (Decimal(0), Decimal(1)) if self.yes_or_no else (self.low or Decimal(0), self.high or Decimal(1))
@@ -218,7 +223,9 @@ class Look:
     def metrics(self) -> list[Column]:
         """The columns that can be metrics, the likeliest first."""
         found = [one for one in self.columns if one.is_metric and not one.names_people]
-        return sorted(found, key=lambda one: (_likely(one.name, _METRICS), one.is_group and not one.yes_or_no))
+        return sorted(
+            found, key=lambda one: (_likely(one.name, _METRICS), one.is_group and not one.yes_or_no, not one.is_part)
+        )
 
 
 def _likely(name: str, words: Sequence[str]) -> int:

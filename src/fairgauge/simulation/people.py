@@ -12,7 +12,7 @@ from typing import Any, Literal
 from fairgauge.errors import BadRecords, InvalidInput
 from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.population import Population
-from fairgauge.simulation.table import MISSING, Progress, Row, Table, label, number, open_table
+from fairgauge.simulation.table import MISSING, UNICODE, WINDOWS, Progress, Row, Table, label, number, open_table
 from fairgauge.study import Attribute, Metric, Study
 
 Missing = Literal["leave out", "abstain"]
@@ -61,6 +61,7 @@ class People:
         abstaining: How many of the population lack one, and so abstain.
         ignored: Columns that the study does not ask for.
         counted_by: The column that says how many people a row stands for; None if each row is one.
+        encoding: How the table's text is written.
     """
 
     population: Population
@@ -68,6 +69,7 @@ class People:
     abstaining: int = 0
     ignored: tuple[str, ...] = ()
     counted_by: str | None = None
+    encoding: str = UNICODE
 
     def sentences(self) -> list[str]:
         """Return what was done with the table, for people: whom and what it left out."""
@@ -81,6 +83,8 @@ class People:
             named = ", ".join(self.ignored[:_MOST_NAMED])
             more = f" and {len(self.ignored) - _MOST_NAMED} more" if len(self.ignored) > _MOST_NAMED else ""
             said.append(f"Columns that the study does not ask for: {named}{more}.")
+        if self.encoding == WINDOWS:
+            said.append("It is no UTF-8, and is read as Windows-1252.")
         return said
 
 
@@ -271,7 +275,8 @@ class _Opened:
             raise InvalidInput("table", "no row", "must have somebody with a group and a value")
         used = {*self.columns.values(), self.count, self.beside}
         ignored = tuple(name for name in self.table.names if name and name not in used)
-        return People(Population(tuple(_together(cells))), left_out, abstaining, ignored, self.count)
+        whom = Population(tuple(_together(cells)))
+        return People(whom, left_out, abstaining, ignored, self.count, self.table.encoding)
 
     def _kinds(self) -> dict[Row, tuple[int, int, int]]:
         """Return people who are alike together: the first row, how many rows, and how many people."""

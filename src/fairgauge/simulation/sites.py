@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.client import Answer
-from fairgauge.client.site import law_in
+from fairgauge.client.site_counts import law_in
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Seed, generator, group_index
 from fairgauge.simulation.people import LEAVE_OUT, Asked, Reading

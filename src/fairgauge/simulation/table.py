@@ -6,6 +6,7 @@ What a row means is not known here; :mod:`fairgauge.simulation.people` knows it 
 
 import csv
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -23,6 +24,8 @@ Row = tuple[Any, ...]
 # What people write where they know nothing; a study's own group of that name is none of them.
 MISSING = frozenset({"", "n/a", "na", "#n/a", "nan", "none", "null", "nil", "-", "--", ".", "?"})
 _SUFFIXES = {".csv": None, ".tsv": "\t", ".txt": None}
+UNICODE, WINDOWS = "utf-8-sig", "cp1252"
+_BLOCK = 2**20
 _OFTEN = 2**16  # rows between two reports of progress
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
@@ -37,11 +40,13 @@ class Table:
         picked: Yields for each row where it stands and its entries in these columns; None for a row that has another
             number of entries than there are names.
         decimal_comma: Whether ``0,85`` is a number, as in files whose columns are parted by semicolons.
+        encoding: How a file of text is written: in UTF-8, or as spreadsheets on Windows write it.
     """
 
     names: tuple[str, ...]
     picked: Callable[[Sequence[str]], Iterator[tuple[int, Row | None]]]
     decimal_comma: bool = False
+    encoding: str = UNICODE
 
     def check(self, wanted: Iterable[str]) -> None:
         """Refuse columns that are there twice.
@@ -79,18 +84,19 @@ def _file(path: Path, progress: Progress | None) -> Table:
         return _frame(_parquet(path))
     if suffix in (".xls", ".xlsx", ".ods"):
         raise InvalidInput("table", path, "must be CSV or Parquet: save the sheet as CSV in UTF-8")
-    with _reading(path), path.open(encoding="utf-8-sig", newline="") as file:
+    encoding = _encoding(path)
+    with _reading(path), path.open(encoding=encoding, newline="") as file:
         first = file.readline()
     if not first.strip():
         raise InvalidInput("table", path, "must have a line with the names of its columns, and a row for each person")
     mark = _SUFFIXES.get(suffix) or max(",;\t", key=first.count)
-    with _reading(path), path.open(encoding="utf-8-sig", newline="") as file:
+    with _reading(path), path.open(encoding=encoding, newline="") as file:
         names = tuple(name.strip() for name in next(csv.reader(file, delimiter=mark)))
 
     def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
         places = [names.index(name) for name in wanted]
         pick, whole = _picker(places), len(names)
-        with _reading(path), path.open("rb") as binary, TextIOWrapper(binary, "utf-8-sig", newline="") as file:
+        with _reading(path), path.open("rb") as binary, TextIOWrapper(binary, encoding, newline="") as file:
             size, reader = path.stat().st_size, csv.reader(file, delimiter=mark)
             next(reader)
             for number, row in enumerate(reader):
@@ -101,7 +107,23 @@ def _file(path: Path, progress: Progress | None) -> Table:
                 if progress is not None and number % _OFTEN == 0:
                     progress(binary.tell(), size)
 
-    return Table(names, rows, decimal_comma=mark == ";")
+    return Table(names, rows, decimal_comma=mark == ";", encoding=encoding)
+
+
+def _encoding(path: Path) -> str:
+    """Return how a file is written: UTF-8 if all of it is, with a mark of its order UTF-16, and else as on Windows."""
+    decoder = getincrementaldecoder(UNICODE)()
+    with _reading(path), path.open("rb") as file:
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            return "utf-16"
+        file.seek(0)
+        try:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return WINDOWS
+    return UNICODE
 
 
 class _reading:  # noqa: N801 - a context, used like a function

@@ -16,7 +16,7 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.apis.utils.analytix_utils import create_analytic_dxo, send_analytic_dxo
 
-from fairgauge.nvflare.record import ANSWER
+from fairgauge.nvflare.task_result import ANSWER
 
 # Numbers so long that no moment, port, key or id has their digits or bytes by chance.
 GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 918_273_645_546_373

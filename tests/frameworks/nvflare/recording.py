@@ -9,7 +9,7 @@ from nvflare.apis.fl_constant import EventScope, FLContextKey
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 
-from fairgauge.nvflare.server import AnswerCollector
+from fairgauge.nvflare.answer_collector import AnswerCollector
 
 
 class Recording(AnswerCollector):

@@ -297,6 +297,19 @@ def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run):
         assert ("enough" in said) == (error <= 2)
 
 
+def test_questions_that_share_the_answers_are_proposed_alone(fairgauge: Run):
+    typed = ("--metric", "hits:0:100", "--metric", "recall:0:1", "--expect", "recall=0.8", "--interval", "normal")
+    done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, *typed)
+    proposed = done.out.partition("The questions share the answers. What a question")[2].splitlines()[1:]
+    assert len(proposed) == 4
+    for said, typed_alone in zip(proposed[::2], proposed[1::2], strict=True):
+        error = float(re.findall(r"±([0-9.]+)", said)[0])
+        plan = fairgauge(*shlex.split(typed_alone)[1:], "--json").json["questions"][0]
+        assert min(row["error"] for row in plan["designs"]) == pytest.approx(error, rel=0.01)
+    alone = fairgauge("plan", "--clients", 8000, *typed)
+    assert "The questions share the answers. What a question" in alone.out
+
+
 def test_which_crowd_epsilon_reaches_an_error(fairgauge: Run):
     asked = ("--clients", 8000, "--error", 0.025, "--interval", "normal")
     (found,) = fairgauge("plan", *asked, "--crowd-epsilon", "auto", "--json").json["questions"]

@@ -10,7 +10,7 @@ from fairgauge.client import Ledger, answer
 from fairgauge.client.entries import entry_text
 from fairgauge.client.policy import misfits
 from fairgauge.client.records import Records
-from fairgauge.client.site import count_records
+from fairgauge.client.site_counts import count_records
 from tests.samples import sample_study
 from tests.sites import confusion_study, site_of
 

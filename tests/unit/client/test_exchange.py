@@ -1,6 +1,6 @@
 """Fetching a blind ticket: what is sent, what is kept, and an issuer with another key.
 
-Covers: fairgauge.client.exchange, fairgauge.client.held
+Covers: fairgauge.client.exchange, fairgauge.client.ledger
 """
 
 import json

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fairgauge.client.noise import draw_noise
+from fairgauge.client.site_counts import draw_noise
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 
 DRAWS, FAR = 20_000, 6

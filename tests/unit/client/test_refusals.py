@@ -3,6 +3,7 @@ from pathlib import Path
 
 from fairgauge.client import Ledger, Limits
 from fairgauge.client.refusals import TEXT, TOLD, UNTOLD, check_whoever, refusal_code, refusal_text, summarise
+from fairgauge.study import Issuer, Release
 from tests.samples import sample_study
 
 
@@ -24,7 +25,9 @@ def test_the_most_common_reason_is_named_and_a_strangers_words_are_not() -> None
 def test_an_answer_that_must_leave_another_way_is_not_handed_on(tmp_path: Path) -> None:
     study, ledger = sample_study(), Ledger(tmp_path / "ledger")
     assert check_whoever(study, ledger, Limits()) is None
-    for other in (replace(study, gateway="AQAgMTIz"), replace(study, epoch=60)):
+    blind = replace(study, admission="blind", issuer=Issuer("issuer.example", "AQAgMTIz"))
+    drawn = replace(study, release=Release(2, "0.001", 1500))
+    for other in (replace(study, gateway="AQAgMTIz"), replace(study, epoch=60), blind, drawn):
         found = check_whoever(other, ledger, Limits())
         assert found is not None
         assert found.code == "unable"

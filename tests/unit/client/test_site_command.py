@@ -13,7 +13,7 @@ from fairgauge.study import Attribute, Metric, NoisyCounts, Study
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study
 from tests.unit.client.test_command import Terminal
-from tests.unit.client.test_site_asked import prepared
+from tests.unit.client.test_site_settings import prepared
 
 SEX = Attribute("sex", ["female", "male"])
 LEVELS = (-(2**30), 0, 2**30)

@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.client.entries import name_text
 from fairgauge.client.records import Columns, Records, read_columns
-from fairgauge.client.site import count_records
+from fairgauge.client.site_counts import count_records
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, site_of

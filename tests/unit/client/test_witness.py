@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import load_study
-from fairgauge.client.load import read_study
+from fairgauge.client.study_source import read_study
 from fairgauge.client.web import check_apart
 from fairgauge.client.witness import UNCONFIRMED, check_witness
 from fairgauge.errors import InvalidInput, NotSigned
@@ -217,6 +217,31 @@ def test_javascript_has_the_same_rule_in_the_same_words(tmp_path: Path):
         else:
             assert row == [no, name, name, name, no, own, other, other, other]
     assert token == UNCONFIRMED.format(BLIND.digest)
+
+
+@needs_node
+def test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay(tmp_path: Path):
+    """It would show the collector an address beside some hundred answers; who does it all the same says so."""
+    found = run_client(
+        tmp_path,
+        f"""
+        import {{ askIncluded }} from "./fairgauge-inclusion.js";
+        const asked = [];
+        globalThis.fetch = async (url) => {{ asked.push(String(url)); throw new TypeError(); }};
+        const answer = {{ study: "{"a" * 64}", id: "{"b" * 32}", symbol: 1 }};
+        const release = {{ batch: 1000 }};
+        const told = [];
+        const hidden = {{ release, gateway: "key" }};
+        for (const [study, way] of [[hidden], [hidden, {{ straight: true }}], [{{ release, gateway: null }}]]) {{
+          told.push(await askIncluded(study, answer, "https://collector.example", way).catch((error) => error.message));
+          told.push(asked.length);
+        }}
+        console.log(JSON.stringify(told));
+        """,
+    )
+    told = "the study has answers sent through a relay, and this would show your address beside some hundred"
+    away = "https://collector.example does not answer"
+    assert found == [told, 0, away, 1, away, 2]
 
 
 def test_the_words_are_written_once_in_each_client():

@@ -9,6 +9,7 @@ fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.
 
 import asyncio
 import json
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,18 @@ def test_a_study_comes_back_byte_by_byte_and_signed(ask):
         assert signature_is_good(key, "study", shown.content, shown.headers["fairgauge-signature"])
         assert not signature_is_good(key, "seal", shown.content, shown.headers["fairgauge-signature"])
         assert not signature_is_good(key, "study", shown.content + b" ", shown.headers["fairgauge-signature"])
+
+    ask(scene)
+
+
+def test_whoever_publishes_for_everyone_is_told_of_people_who_cannot_abstain(ask):
+    async def scene(desk: Desk) -> None:
+        abstaining = sample_study(sample_question(abstain=True))
+        found = [await desk.publish(study) for study in (STUDY, STUDY, abstaining)]
+        told = await desk.publish(replace(STUDY, title="By ticket", admission="tickets"))
+        notes = [each.json()["note"] for each in (*found, told)]
+        assert "cannot abstain" in notes[0]
+        assert notes == [notes[0], notes[0], "", ""]
 
     ask(scene)
 

@@ -1,9 +1,12 @@
-"""The blanket of a table: equal ratios are one symbol, equal rows one row, and a certain symbol is refused."""
+"""The blanket of a table: equal ratios are one symbol, equal rows one row, and a certain symbol is refused.
+
+Covers: fairgauge.crowd.certificate
+"""
 
 import pytest
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.blanket import Blanket
+from fairgauge.crowd.certificate import Blanket
 from fairgauge.errors import NotPrivate
 
 HALF, QUARTER, EIGHTH = ROW_SUM // 2, ROW_SUM // 4, ROW_SUM // 8

@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.channel import ROW_SUM
 from fairgauge.crowd import certificate
-from fairgauge.crowd.blanket import Blanket
+from fairgauge.crowd.certificate import Blanket
 from tests.samples import THREE_LEVELS, sample_channel, two_questions
 
 BLANKETS = [

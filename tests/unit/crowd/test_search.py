@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from fairgauge.crowd import search
-from fairgauge.crowd.blanket import Blanket
-from fairgauge.crowd.certificate import certify
+from fairgauge.crowd.certificate import Blanket, certify
 from fairgauge.crowd.search import best_t, log_bound, smallest_epsilon
 from tests.samples import sample_channel
 

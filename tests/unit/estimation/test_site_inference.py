@@ -16,8 +16,7 @@ from sklearn.metrics import accuracy_score, precision_score
 import fairgauge as fg
 from fairgauge import PrivateMetricFrame
 from fairgauge.client import Answer
-from fairgauge.client.noise import draw_noise
-from fairgauge.client.site import count_records
+from fairgauge.client.site_counts import count_records, draw_noise
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.site_inference import FAIRLEARN
 from fairgauge.tallies import Tally

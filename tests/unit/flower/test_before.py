@@ -17,11 +17,11 @@ from fairgauge.client import Answer
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.flower import AnswerCounter, PrivateMetrics, private_metrics
-from fairgauge.flower.record import from_content, to_content
+from fairgauge.flower.metric_reply import from_content, to_content
 from tests.samples import sample_study, two_questions
 from tests.unit.flower.messages import asked, replied
 from tests.unit.flower.test_paths import CONTEXT, install
-from tests.unit.flower.test_server import Plain
+from tests.unit.flower.test_strategy import Plain
 
 Patch = pytest.MonkeyPatch
 STUDY = sample_study()
@@ -39,7 +39,7 @@ def paths(here: Path, patch: Patch, _: pytest.LogCaptureFixture) -> bool:
 
 
 def paths_before(patch: Patch) -> None:
-    for room in ("client", "server"):
+    for room in ("client", "strategy"):
         patch.setattr(f"fairgauge.flower.{room}.app_folder", Path)
 
 
@@ -78,7 +78,7 @@ def said(_: Path, __: Patch, log: pytest.LogCaptureFixture) -> bool:
 
 
 def said_before(patch: Patch) -> None:
-    patch.setattr("fairgauge.flower.server.summarise", lambda _: "")
+    patch.setattr("fairgauge.flower.strategy.summarise", lambda _: "")
 
 
 def once(_: Path, __: Patch, ___: pytest.LogCaptureFixture) -> bool:

@@ -15,14 +15,14 @@ from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
 from fairgauge.flower.client import AGENT, APP, LIMIT, PLAIN, SETTINGS, SITE
-from fairgauge.flower.record import from_content
+from fairgauge.flower.metric_reply import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
 from tests.silence import NOT_LISTED, Person, groups_read, person, silent
 from tests.sites import confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
-from tests.unit.client.test_site_asked import MARK, prepared
+from tests.unit.client.test_site_settings import MARK, prepared
 from tests.unit.flower.messages import asked
 
 STUDY = sample_study()

@@ -12,7 +12,7 @@ from flwr.clientapp import ClientApp
 
 from fairgauge import client
 from fairgauge.flower import on_evaluate, private_metrics
-from fairgauge.flower.record import from_content
+from fairgauge.flower.metric_reply import from_content
 from tests.samples import sample_study
 from tests.unit.flower.messages import asked
 

@@ -10,7 +10,7 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Message, MetricRecord, 
 from flwr.clientapp import ClientApp
 
 from fairgauge.flower import private_metrics
-from fairgauge.flower.record import from_content
+from fairgauge.flower.metric_reply import from_content
 from tests.samples import sample_study
 from tests.unit.flower.messages import asked
 

@@ -8,8 +8,8 @@ import pytest
 from flwr.app import Context, RecordDict
 
 from fairgauge.client import Ledger
+from fairgauge.flower.metric_reply import from_content
 from fairgauge.flower.paths import app_folder, state_of
-from fairgauge.flower.record import from_content
 from fairgauge.study import Study
 from tests.samples import sample_study, two_questions
 from tests.unit.flower.messages import asked

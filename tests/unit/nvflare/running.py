@@ -16,7 +16,7 @@ from nvflare.private.fed.client.client_runner import ClientRunner, ClientRunnerC
 from nvflare.private.privacy_manager import PrivacyManager, PrivacyService, Scope
 
 from fairgauge.nvflare import AnswerFilter, SiteGuard, StudyFilter
-from fairgauge.nvflare.record import STUDY
+from fairgauge.nvflare.task_result import STUDY
 
 SITE, TASK, JOB = "site-1", "validate", "job"
 COOKIE = {"workflow": "w1"}

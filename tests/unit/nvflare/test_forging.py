@@ -22,12 +22,12 @@ from nvflare.private.fed.client.client_runner import ClientRunner
 
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
-from fairgauge.client.site_asked import answer_asked
+from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerFilter, SiteGuard, StudyFilter
-from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY
+from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY
 from tests.sites import confusion_study
-from tests.unit.client.test_site_asked import prepared
+from tests.unit.client.test_site_settings import prepared
 from tests.unit.nvflare.running import COOKIE, SITE, TASK, Filtering, Handling, Process, make_scope, run_task
 
 ASKED = confusion_study()

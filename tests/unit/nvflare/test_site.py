@@ -1,6 +1,6 @@
 """A site's filters and guard, without a network.
 
-Covers: fairgauge.nvflare.record, fairgauge.nvflare.server, fairgauge.nvflare.recipe.
+Covers: fairgauge.nvflare.task_result, fairgauge.nvflare.answer_collector, fairgauge.nvflare.recipe.
 """
 
 import json
@@ -26,13 +26,13 @@ from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
 from fairgauge.nvflare.door import Asked
-from fairgauge.nvflare.record import ANSWER, REFUSAL, STUDY, from_result, to_result
+from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY, from_result, to_result
 from fairgauge.study import Study
 from tests.samples import sample_study
 from tests.silence import Person, groups_read, person, silent
 from tests.sites import NOBODY, confusion_study
 from tests.unit.client.test_agent_socket import serving, settle
-from tests.unit.client.test_site_asked import MARK, prepared
+from tests.unit.client.test_site_settings import MARK, prepared
 
 STUDY_ASKED = sample_study()
 DOCUMENT = STUDY_ASKED.to_bytes().decode()
@@ -195,7 +195,7 @@ def test_a_recipe_holds_the_study_the_script_and_where_answers_go(tmp_path: Path
     recipe.export(str(tmp_path / "job"))
     (server,) = tmp_path.glob("job/**/config_fed_server.json")
     (held,) = json.loads(server.read_text())["components"]
-    assert held["path"] == "fairgauge.nvflare.server.AnswerCollector"
+    assert held["path"] == "fairgauge.nvflare.answer_collector.AnswerCollector"
     assert held["args"]["study"] == DOCUMENT
     assert held["args"]["answers"] == "answers.ndjson"
 

@@ -37,6 +37,14 @@ def test_each_way_gives_what_a_plan_for_it_gives():
     assert not found["counts in the crowd"].reaches(0.001)
 
 
+def test_alone_a_question_gets_what_its_own_plan_gives():
+    way = few(expect=0.8).alone()
+    own = fg.plan(RECALL, SEX, epsilon=1, expect=0.8, clients=8000, interval=QUICK)[0]
+    assert way.error == pytest.approx(own.row(str(own.best)).error)
+    assert way.options["metric"] == "recall:0:1"
+    assert way.options["expect"] == "0.8"
+
+
 def test_what_is_there_already_is_not_proposed():
     names = [way.what for way in FewPeople(few(expect=0.8).question, 100, Decimal(4), 0.9, QUICK).ways()]
     assert names == []  # an expectation, less confidence, the most local epsilon, and too few for sites

@@ -54,6 +54,12 @@ def test_it_finds_groups_labels_shares_ranges_and_percentages():
     assert "# Columns that could be metrics, too: approved, wait" in text
 
 
+def test_a_part_of_a_whole_is_measured_before_a_plain_number():
+    given = {"sex": ["f", "m"] * 60, "years": list(range(18, 78)) * 2, "Treffer": [f"{n}%" for n in range(30, 90)] * 2}
+    _, found = drafted(given)
+    assert [one.name for one in found.metrics] == ["Treffer"]
+
+
 def test_nothing_that_is_about_few_people_enters_the_file():
     given = people()
     text, _ = drafted(given)

@@ -166,14 +166,27 @@ def test_what_is_no_table_is_named(given: Any):
 def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path):
     with pytest.raises(InvalidInput, match="save the sheet as CSV"):
         open_table(tmp_path / "people.xlsx")
-    (tmp_path / "latin.csv").write_bytes(b"sex,recall\nm\xe4nnlich,1\n")
-    with pytest.raises(InvalidInput, match="must be CSV in UTF-8"):
-        read_people(ASKED, tmp_path / "latin.csv")
+    (tmp_path / "neither.csv").write_bytes(b"sex,recall\nm\x81nnlich,1\n")
+    with pytest.raises(InvalidInput, match=r"must be CSV in UTF-8.*spreadsheets save it as CSV UTF-8"):
+        read_people(ASKED, tmp_path / "neither.csv")
     (tmp_path / "broken.parquet").write_bytes(b"no")
     with pytest.raises(InvalidInput, match="cannot be read"):
         open_table(tmp_path / "broken.parquet")
     with pytest.raises(InvalidInput, match="columns of different lengths"):
         open_table({"a": [1], "b": []})
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_as_spreadsheets_write_it_is_read(tmp_path: Path, encoding: str):
+    many = "female,1,x\n" * 100_000  # what tells the encoding may come late
+    (tmp_path / "t.csv").write_bytes(f"sex,recall,more\n{many}männlich,0.5,ß\n".encode(encoding))
+    how = Reading(labels={"sex": {"männlich": "male"}})
+    found = read_people(ASKED, tmp_path / "t.csv", how)
+    assert {value for cell in found.population.cells for name, value in cell.columns or () if name == "sex"} == {
+        "female",
+        "male",
+    }
+    assert ("It is no UTF-8, and is read as Windows-1252." in found.sentences()) == (encoding == "cp1252")
 
 
 def test_numbers_and_labels_as_people_write_them():

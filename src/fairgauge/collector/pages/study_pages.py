@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.client.moments import sharing
+from fairgauge.client.epochs import sharing
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.load_limits import HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of

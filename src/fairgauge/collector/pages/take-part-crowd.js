@@ -42,7 +42,7 @@ export function offerProof(visit, study, answer) {
   if (!offered) return;
   visit.get("prove").onclick = async () => {
     visit.get("prove").disabled = true;
-    visit.get("proved").textContent = await askIncluded(answer, visit.collector, { known: study.release.batch }).then(
+    visit.get("proved").textContent = await askIncluded(study, answer, visit.collector, { straight: true }).then(
       ({ answers, others }) => visit.say("thanks.proved", { answers, others }),
       (error) => {
         if (error instanceof NotSealed) return visit.say("thanks.not-sealed");

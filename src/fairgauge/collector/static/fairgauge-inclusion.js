@@ -2,7 +2,7 @@
  * fairgauge-inclusion.js: is my answer in?  A proof that a sealed study counted an answer, checked in a browser.
  *
  *   import { askIncluded } from "./fairgauge-inclusion.js";
- *   const { answers, root, others } = await askIncluded(answer, "https://collector.example", { known: study.release.batch });
+ *   const { answers, root, others } = await askIncluded(study, answer, "https://collector.example");
  *
  * It is the twin of fairgauge.client.inclusion_proof in Python.  The collector is asked for a bucket of some hundred answers by
  * the first bits of the answer's id, so it does not learn which of them is meant.  How many bits those are is not for the
@@ -66,11 +66,17 @@ export function bucketsToAsk(id, answers, known) {
 /**
  * Ask a collector for a proof, check it, and return { answers, root, others }: among how many others one was asked for.
  *
+ * @param study The study, whose release says how many answers there are at least: that is not the collector's to say.
  * @param answer { study, id, symbol }, as the ledger remembers it.
  * @param url The collector's address.
- * @param known How many answers there are at least, not from the collector: the batch of the study's release.
+ * @param straight Whether to ask though the answer itself went through a relay: the person must be told so.
  */
-export async function askIncluded(answer, url, { known }) {
+export async function askIncluded(study, answer, url, { straight = false } = {}) {
+  if (study.gateway && !straight) {
+    const text = "the study has answers sent through a relay, and this would show your address beside some hundred";
+    throw new CannotSend(text, ["relay", {}]);
+  }
+  const known = study.release.batch;
   const address = new URL(`studies/${answer.study}/inclusion`, url.endsWith("/") ? url : `${url}/`);
   const { answers } = await read(address);
   if (!Number.isSafeInteger(answers) || answers < 0) throw new SealBroken("the collector sent no proof");

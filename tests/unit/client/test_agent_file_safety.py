@@ -7,10 +7,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from fairgauge.client import agent_files
+from fairgauge.client import agent_settings as agent_files
 from fairgauge.client.agent import Agent, AgentSite
-from fairgauge.client.agent_files import READ, WRITE, allowed, wrong
-from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.agent_settings import READ, WRITE, AgentSettings, allowed, wrong
 from fairgauge.errors import CannotAnswer, InvalidInput
 from tests.samples import sample_study
 from tests.unit.client.test_agent_socket import settle

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput
-from fairgauge.flower.record import from_content, to_content
+from fairgauge.flower.metric_reply import from_content, to_content
 
 digits = st.text("0123456789abcdef", min_size=32, max_size=32)
 answers = st.builds(lambda a, b, c, symbol: Answer(a + b, c, (symbol,)), digits, digits, digits, st.integers(0, 2**20))

@@ -16,8 +16,7 @@ from fairgauge.client import Answer, Ledger
 from fairgauge.client.agent_command import main
 from fairgauge.client.records import PERSON
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_asked import answer_asked
-from fairgauge.client.site_settings import SiteSettings
+from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from tests.samples import sample_study

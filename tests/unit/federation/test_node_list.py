@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.federation.nodes import NodeList
+from fairgauge.federation.counter import NodeList
 
 
 def test_names_outlive_the_list_and_are_in_no_order_of_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The server's part of a Flower app: any strategy, with its evaluation replaced by counting private answers."""
+"""The server's part of a Flower app: any strategy or workflow, with its evaluation replaced by counting answers."""
 
 from collections.abc import Iterable
 from logging import INFO, WARNING
@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.common.logger import log
+from flwr.server.workflow import DefaultWorkflow
+from flwr.server.workflow.constant import MAIN_CONFIGS_RECORD, Key
 from flwr.serverapp.strategy import Strategy
 
 from fairgauge.client import Answer
 from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
+from fairgauge.flower.metric_reply import from_content, plain_replies
 from fairgauge.flower.paths import app_folder, state_of, study_of
-from fairgauge.flower.record import from_content, plain_replies
 from fairgauge.study import Study
 
 if TYPE_CHECKING:
     from flwr.serverapp import Grid
     from flwr.serverapp.strategy import Result
+from typing import TYPE_CHECKING, cast
+
+from flwr.app import Context
+
+if TYPE_CHECKING:
+    from flwr.serverapp import Grid
 
 
 class AnswerCounter(NodeCounter):
@@ -160,3 +168,43 @@ class PrivateMetrics(Strategy):
         if self.counter.path is not None:
             log(INFO, "\t├──> Answers: %s", self.counter.path)
         self.strategy.summary()
+
+
+class PrivateEvaluation:
+    """An ``evaluate_workflow`` for Flower's ``DefaultWorkflow``, whatever its ``fit_workflow`` is.
+
+    The context's strategy chooses the devices.  What comes back are answers, which are counted and reported, and what
+    they tell is in the context's history; the strategy has nothing left to aggregate.
+
+    Args:
+        counter: What counts the answers.
+        first_round: The first round that evaluates.  A device answers a study once, so the round in which it first
+            evaluates is the round whose model is measured.
+    """
+
+    def __init__(self, counter: AnswerCounter, *, first_round: int = 1) -> None:
+        self.counter = counter
+        self.first_round = first_round
+
+    def __call__(self, grid: "Grid", context: Context) -> None:
+        """Run the evaluation of one round."""
+        server_round = cast(int, context.state.config_records[MAIN_CONFIGS_RECORD][Key.CURRENT_ROUND])
+        if server_round < self.first_round:
+            return
+        between = _Between(grid)
+        # Flower's own evaluation asks the devices, and must not see the answers: it takes a reply for a loss.
+        DefaultWorkflow().evaluate_workflow(cast("Grid", between), context)
+        count_round(self.counter, between.replies)
+        cast(Any, context).history.add_metrics_distributed(server_round, self.counter.numbers())
+
+
+class _Between:
+    """A grid that passes messages on and keeps what comes back to itself."""
+
+    def __init__(self, grid: "Grid") -> None:
+        self._grid = grid
+        self.replies: list[Message] = []
+
+    def send_and_receive(self, messages: Iterable[Message], **settings: Any) -> list[Message]:
+        self.replies += self._grid.send_and_receive(messages, **settings)
+        return []

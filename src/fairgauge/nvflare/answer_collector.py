@@ -17,7 +17,7 @@ from fairgauge.client import load_study
 from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
-from fairgauge.nvflare.record import STUDY, from_result
+from fairgauge.nvflare.task_result import STUDY, from_result
 
 
 class AnswerCollector(ResponseProcessor):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import load as module
 from fairgauge.client import load_study
+from fairgauge.client import study_source as module
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions

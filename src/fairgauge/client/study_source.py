@@ -76,7 +76,7 @@ def named_in(address: str) -> str | None:
 
 
 def _fetch(url: str, relay: str | None) -> bytes:
-    from fairgauge.client.web import check_url, place, request
+    from fairgauge.client.web import check_apart, check_url, place, request
 
     check_url("study", url)
     ask = request
@@ -85,6 +85,8 @@ def _fetch(url: str, relay: str | None) -> bytes:
 
         if named_in(url) is None:
             raise InvalidInput("study", place(url), "must end in /studies/ and a digest to be read through a relay")
+        check_url("relay", relay)
+        check_apart("relay", relay, url)  # before it is asked for its key: that would show it this address
         ask = Relay.unread(relay, timeout=TIMEOUT).request
     try:
         response = ask(url, timeout=TIMEOUT, most=LONGEST_DOCUMENT + 1)

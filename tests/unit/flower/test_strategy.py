@@ -12,7 +12,7 @@ from fairgauge.client import Answer
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import InvalidInput
 from fairgauge.flower import AnswerCounter, PrivateMetrics
-from fairgauge.flower.record import to_content
+from fairgauge.flower.metric_reply import to_content
 from fairgauge.study import Study
 from tests.samples import sample_study
 from tests.unit.flower.messages import replied
