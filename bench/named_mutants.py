@@ -1488,8 +1488,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: sites are promised a gateway that none of them sends through",
-        'for field in ("gateway", "epoch", "release"):',
-        'for field in ("epoch", "release"):',
+        'for name in ("gateway", "epoch", "release"):',
+        'for name in ("epoch", "release"):',
         "test_no_term_hides_what_is_no_secret",
     ),
     _mutant(
@@ -2073,8 +2073,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a full disk is damage",
-        "if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB): return damaged(path, name) return",
-        "return damaged(path, name) return",
+        "if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB): return _damaged(path, name) return",
+        "return _damaged(path, name) return",
         "test_a_full_disk_is_no_damage",
     ),
     _mutant(
