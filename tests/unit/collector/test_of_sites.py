@@ -18,6 +18,7 @@ import pytest
 
 from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.client.answer import Answer
+from fairgauge.collector.audit_log import leave_note, site_words
 from fairgauge.collector.pages.live_results import sites_sentence
 from fairgauge.collector.seal import _listed_name, read_sealed
 from fairgauge.collector.stores.base import Event
@@ -405,3 +406,17 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
                 check_sealed(STUDY, read_sealed(spoiled), None)
 
     ask(scene)
+
+
+def test_whom_to_expect_is_not_read_out_of_the_words_of_a_note(tmp_path: Path):
+    async def play() -> None:
+        async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path) as desk:
+            await desk.publish(STUDY)
+            leave_note(desk.collector.secrets, site_words("Nobody"), STUDY.digest)
+            leave_note(desk.collector.secrets, site_words("the site St Mary"), STUDY.digest, site="St Mary")
+            await desk.collector.write_notes()
+            number = (await desk.collector.entry(STUDY.digest)).number
+            assert [one.name for one in await desk.collector.store.ticketed(number)] == ["St Mary"]
+            assert len(await desk.collector.store.events(10)) >= 2
+
+    asyncio.run(play())
