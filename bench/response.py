@@ -18,9 +18,10 @@ import math
 import operator
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict, astuple, dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property
 from io import StringIO
@@ -34,6 +35,7 @@ from scipy.stats import binom, norm
 
 import fairgauge as fg
 from bench.conditions import covering
+from bench.results import commit
 from fairgauge.cli import main as command
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Asked, estimands_for, estimands_of
@@ -67,6 +69,8 @@ PLENTY = 10**12
 CLOSE = 5.0
 # What all cells together may fail by chance.
 FALSE_POSITIVE_RATE = 1e-3
+# A cell that fails is to be found so often.
+POWER = 0.9
 RATIO = "a ratio"
 # The values of the first group and of the others, by the first group's mean, and whether there is a gap of ten points.
 VALUES: dict[tuple[str, str], tuple[dict[str, int], dict[str, int]]] = {
@@ -356,8 +360,8 @@ def _command(*arguments: str) -> str:
     return printed.getvalue()
 
 
-def table(found: Mapping[Cell, Found]) -> str:
-    """Return the page's table."""
+def table(found: Mapping[Cell, Found], at: Iterable[str]) -> str:
+    """Return the page's table; what was measured at which commits."""
     every, draws = sum(found.values(), Found()), [each.draws for each in found.values()]
     read_, fails = [each.read for each in found.values()], [far for cell in found if (far := divided(cell)) is not None]
     some = f"{min(draws):,}" if min(draws) == max(draws) else f"{min(draws):,} to {max(draws):,}"
@@ -385,8 +389,9 @@ def table(found: Mapping[Cell, Found]) -> str:
         _text(
             f"{held:.1f} % held the truth of all gaps{by_hand}. The "
             f"smallest p-value of a cell for holding too seldom is {worst:.2g}; {len(broken(found)) or 'none'} is "
-            f"below what chance explains (Holm's method over all cells, at {FALSE_POSITIVE_RATE}). Response ratios "
-            f"held in {ratios:.1f} %."
+            f"below what chance explains (Holm's method over all cells, at {FALSE_POSITIVE_RATE}). A cell that held "
+            f"{noticed(min(draws), len(found)):.1%} or less would be found nine times of ten. Response ratios "
+            f"held in {ratios:.1f} %. Measured at commit {', '.join(sorted(at))}."
         ),
         _text(
             f"In the {len(off)} cells where an estimate of the first gap has a standard deviation of at most {CLOSE:g} "
@@ -414,6 +419,18 @@ def places(cell: Cell, each: Found) -> bool:
     return not rests and each.bias[1] * math.sqrt(each.draws) <= CLOSE
 
 
+def noticed(draws: int, cells: int) -> float:
+    """Return how seldom a cell must hold so that it is found nine times of ten, among so many cells.
+
+    >>> round(noticed(2000, 60), 3)
+    0.859
+    """
+    level = FALSE_POSITIVE_RATE / cells / 2
+    least = next(missed for missed in range(draws + 1) if binom.sf(missed - 1, draws, 1 - CONFIDENCE) <= level)
+    parts = np.linspace(1 - CONFIDENCE, 1, 2000)
+    return 1 - float(parts[np.argmax(binom.sf(least - 1, draws, parts) >= POWER)])
+
+
 def shows(cell: Cell) -> bool:
     """Tell whether dividing by the stated shares can be seen to be wrong."""
     return cell.response != "1" and (cell.mean, cell.gap) != ("0.5", "none")
@@ -435,6 +452,10 @@ def broken(found: Mapping[Cell, Found]) -> list[Cell]:
             break
         worst.append(cell)
     return worst
+
+
+def _now() -> str:
+    return f"{commit()} on {datetime.now(UTC):%Y-%m-%d}"
 
 
 def _text(paragraph: str) -> str:
@@ -459,16 +480,22 @@ class Kept:
 
     def found(self) -> list[tuple[Cell, Found]]:
         """Return what was measured, batch by batch."""
+        return [(Cell(**each["cell"]), Found(**each["found"])) for each in self._lines()]
+
+    def _lines(self) -> list[dict[str, Any]]:
         if self._folder is None or not (self._folder / "found.jsonl").exists():
             return []
-        lines = map(json.loads, (self._folder / "found.jsonl").read_text(encoding="utf-8").splitlines())
-        return [(Cell(**each["cell"]), Found(**each["found"])) for each in lines]
+        return [json.loads(line) for line in (self._folder / "found.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    def commits(self) -> set[str]:
+        """Return at which commits it was measured, with the days."""
+        return {each["at"] for each in self._lines()}
 
     def keep(self, cell: Cell, found: Found) -> None:
         """Keep what a batch came to."""
         if self._folder is not None:
             with (self._folder / "found.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"cell": asdict(cell), "found": asdict(found)}) + "\n")
+                file.write(json.dumps({"cell": asdict(cell), "found": asdict(found), "at": _now()}) + "\n")
 
     def with_study(self, number: int, cell: Cell) -> Cell:
         """Return a cell whose study is taken from the folder, or put there: making tables takes long."""
@@ -506,10 +533,10 @@ def main() -> int:
     measured = {cell: each for cell, each in measured.items() if each.draws}
     if options.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        text = f"{before}{BEGIN}\n{table(measured)}\n{END}{rest.partition(END)[2]}"
+        text = f"{before}{BEGIN}\n{table(measured, kept.commits() or {_now()})}\n{END}{rest.partition(END)[2]}"
         PAGE.write_text(text, encoding="utf-8")
     elif measured:
-        print(table(measured))
+        print(table(measured, kept.commits() or {_now()}))
     for cell in broken(measured):
         print(f"held too seldom: {cell}", file=sys.stderr)
     return 1 if broken(measured) else 0
