@@ -33,9 +33,9 @@ from fairgauge.server.coarse_time import bucket_of
 from fairgauge.server.server_errors import Busy, TooMany
 from fairgauge.server.token_bucket import Rate
 
-BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
+_BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
 HOUR = 3600
-READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took
+_READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took
 STRANGER = "stranger"
 REST = 3.0  # how much longer the lane rests than it worked
 CALM_SECONDS = 0.1  # without a single answer for so long, it does not rest
@@ -47,7 +47,7 @@ class Turnstile:
     def __init__(self, rates: Rates) -> None:
         named = {name: getattr(rates, name) for name in rates.__struct_fields__}
         self._rates = {name: Rate(rate) for name, rate in named.items()}
-        self._rates |= {f"{name} in batches": Rate(named[name] * BATCHES) for name in ("answers", "open", "tickets")}
+        self._rates |= {f"{name} in batches": Rate(named[name] * _BATCHES) for name in ("answers", "open", "tickets")}
 
     def enter(self, kind: str, count: float = 1) -> None:
         """Let a request in.
@@ -131,7 +131,7 @@ class Hourly:
             async with hour.reading:
                 if hour.read is None:
                     await self._read(kept, hour)
-        elif time.monotonic() - hour.read >= READ_SECONDS:
+        elif time.monotonic() - hour.read >= _READ_SECONDS:
             await self._read(kept, hour)
         if hour.used + count > kept.hourly:
             left = max(0, kept.hourly - hour.used)

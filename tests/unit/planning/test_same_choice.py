@@ -10,8 +10,8 @@ import pytest
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning import choose_design, noisy_counts
 from fairgauge.planning.api import design, plan
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import TOGETHER
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Study
 
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)

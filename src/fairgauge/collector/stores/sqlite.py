@@ -51,8 +51,8 @@ _WRITER_SETTINGS = (
     "PRAGMA foreign_keys=OFF",  # numbers come from our own catalogue; checking each row costs and finds nothing
 )
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _Batches = tuple[int, int]  # how many answers one has, and whether they close at the end only
 
 
@@ -191,13 +191,13 @@ class SqliteStore(SqlStore):
         return "They are in the log beside the file until whoever reads from it lets go and the collector stops."
 
     # ------------------------------------------------------------------ threads
-    async def _change(self, change: Callable[P, Change[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _change(self, change: Callable[_P, Change[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         return await self._write(_whole, change(*args, **kwargs))
 
     async def _write(
-        self, change: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        def run() -> T:
+        self, change: Callable[Concatenate[sqlite3.Connection, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        def run() -> _T:
             if self._lock is None:
                 raise StoreError(f"{self.path} is open to read only")
             try:
@@ -242,8 +242,8 @@ class SqliteStore(SqlStore):
     async def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return await self._read(lambda c: c.execute(_numbered(sql), values).fetchall())
 
-    async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        def run() -> T:
+    async def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        def run() -> _T:
             try:
                 connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
                 if connection is None:
@@ -262,7 +262,7 @@ def _numbered(sql: str) -> str:
     return sql.replace("$", "?")
 
 
-def _whole(connection: sqlite3.Connection, change: Change[T]) -> T:
+def _whole(connection: sqlite3.Connection, change: Change[_T]) -> _T:
     """Make a change, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     found = _steps(connection, change)
@@ -270,14 +270,14 @@ def _whole(connection: sqlite3.Connection, change: Change[T]) -> T:
     return found
 
 
-def _steps(connection: sqlite3.Connection, change: Change[T]) -> T:
+def _steps(connection: sqlite3.Connection, change: Change[_T]) -> _T:
     """Run the statements of a change within a transaction; whoever began it undoes it if one fails."""
     given: list[tuple[Any, ...]] | None = None
     while True:
         try:
             step = change.send(given)
         except StopIteration as end:
-            found: T = end.value
+            found: _T = end.value
             return found
         given = []
         if not isinstance(step, Statement):
@@ -473,7 +473,7 @@ def check_pages(path: Path, seconds: float) -> bool:
             return False
         raise failed(path, error) from None
     if found != ["ok"]:
-        raise damaged(path, found[0] if found else "no result")
+        raise _damaged(path, found[0] if found else "no result")
     return True
 
 
@@ -483,7 +483,7 @@ def failed(path: Path, error: sqlite3.Error) -> StoreError:
     if code & 0xFF == sqlite3.SQLITE_FULL or (code & 0xFF == sqlite3.SQLITE_IOERR and not _has_room(path)):
         return StoreFull("the disk is full")
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return damaged(path, name)
+        return _damaged(path, name)
     return StoreAway(f"{path.name}: {name}")
 
 
@@ -495,7 +495,7 @@ def _has_room(path: Path) -> bool:
     return True
 
 
-def damaged(path: Path, what: str) -> StoreDamaged:
+def _damaged(path: Path, what: str) -> StoreDamaged:
     """Return the error that says what to do with a damaged file."""
     return StoreDamaged(
         f"{path} is damaged ({what}): keep it, and put the last copy in a new place with fairgauge store restore; "
