@@ -24,7 +24,7 @@ from fairgauge.collector.seal import _listed_name, read_sealed
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.collector.stores.store_check import check_store
-from fairgauge.errors import FairgaugeError, SealBroken
+from fairgauge.errors import FairgaugeError, InvalidInput, SealBroken
 from fairgauge.study import Study
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
@@ -44,6 +44,16 @@ Ask = Callable[..., None]
 
 def ticket(desk: Desk, name: str, study: Study = STUDY) -> str:
     return desk.collector.tickets.of_site(study.digest, name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, " lake", "lake\n"])
+def test_what_is_no_name_of_a_site_gets_no_ticket(ask: Ask, name: str):
+    async def scene(desk: Desk) -> None:
+        assert ticket(desk, "x" * 100) == ticket(desk, "x" * 100) != ticket(desk, "x" * 99)
+        with pytest.raises(InvalidInput, match="must be 1 to 100 printable characters"):
+            ticket(desk, name)
+
+    ask(scene)
 
 
 def answer(desk: Desk, name: str, counts: tuple[int, ...] | None = None) -> Answer:
