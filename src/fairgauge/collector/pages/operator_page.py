@@ -30,6 +30,7 @@ from fairgauge.server.tokens import new_token, read_uses, revoke_token
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon
+from fairgauge.targets.inputs import OUTSIDERS
 
 T = TypeVar("T")
 # What the study itself says, by its own names.
@@ -227,8 +228,6 @@ def _questions(form: dict[str, str]) -> list[Question]:
 
 def _outsiders(form: dict[str, str]) -> str | None:
     """Return how many will abstain where everyone may answer and nobody said it: those whom the study is not about."""
-    from fairgauge.targets.inputs import OUTSIDERS
-
     return str(OUTSIDERS) if form["admission"] == "open" and form["abstain"] != "yes" else None
 
 
