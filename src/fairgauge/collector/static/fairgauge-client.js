@@ -945,7 +945,10 @@ function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
   if (answering !== null && answering !== "any" && answering !== "alike") checkRatio("answering", answering);
   for (const field of ["share_error", "share_source"]) {
     if (known[field] === null) continue;
-    if (shares === null) throw new BadStudy(field, known[field], "must not be given where shares are not");
+    if (shares === null) {
+      const rule = "must not be given where shares are not: state every group's, or leave it out";
+      throw new BadStudy(field, known[field], rule);
+    }
     if (field === "share_source") {
       checkText(field, share_source);
       continue;
