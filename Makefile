@@ -9,6 +9,7 @@ USERS  := $(VENV)/.installed-for-users
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 # Flower wants other versions of the collector's web framework, so what needs it has an environment of its own.
 FLOWER := .venv-flower
+FLOWER_TESTS := tests/unit/flower tests/e2e/flower
 # NVFlare brings a web framework and a database of its own, which nobody else here needs.
 NVFLARE := .venv-nvflare
 
@@ -41,14 +42,14 @@ run: $(USERS)  ## Run a whole study on a simulated population whose gap is known
 # tests wait more than they work, so they run beside the others; what they say comes last.
 test: $(STAMP) $(if $(ARGS),,$(FLOWER)/.installed)  ## Run every test
 	@status=0; beside=; \
-	$(if $(ARGS),,$(MAKE) --no-print-directory test-flower > $(FLOWER)/said 2>&1 & beside=$$!;) \
+	$(if $(ARGS),,$(FLOWER)/bin/python -m pytest $(FLOWER_TESTS) > $(FLOWER)/said 2>&1 & beside=$$!;) \
 	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
 		$(BIN)/python -m pytest -p xdist -p _hypothesis_pytestplugin -n auto --dist worksteal $(ARGS) || status=$$?; \
 	if [ -n "$$beside" ]; then wait $$beside || status=$$?; cat $(FLOWER)/said; fi; \
 	exit $$status
 
 test-flower: $(FLOWER)/.installed  ## Run the tests that need Flower; `make test` does, too
-	$(FLOWER)/bin/python -m pytest $(or $(ARGS),tests/unit/flower tests/e2e/flower)
+	$(FLOWER)/bin/python -m pytest $(or $(ARGS),$(FLOWER_TESTS))
 
 # Most of what Flower brings is never imported here, so nothing is compiled before it is needed.
 $(FLOWER)/.installed: pyproject.toml constraints-flower.txt

@@ -46,7 +46,7 @@ from fairgauge.targets.target import Target
 
 SEED = 20261118
 ALPHA = 0.1
-DRAWS, TWIN_DRAWS = 2000, 1000
+DRAWS = 2000
 # What all cells together may fail by chance, once in so many versions of the code.
 FALSE_POSITIVE_RATE = 1e-3
 # The normal interval promises to be close to its confidence.
@@ -420,11 +420,11 @@ class Found:
         return p_of(self.missed, self.draws, self.cell.promise)
 
 
-def measure(cell: Cell, draws: int, twin_draws: int) -> Found:
-    """Decide so many draws of a cell, and fewer of each twin."""
+def measure(cell: Cell, draws: int) -> Found:
+    """Decide so many draws of a cell, and of each of its twins."""
     began = time.process_time()
     missed = cell.missed(draws)
-    twins = {name: (cell.twin(name, twin_draws), twin_draws) for name in cell.twins}
+    twins = {name: (cell.twin(name, draws), draws) for name in cell.twins}
     return Found(cell, draws, missed, twins, time.process_time() - began)
 
 
@@ -459,7 +459,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     found = []
     for cell in chosen[first - 1 :: parts]:
-        each = measure(cell, typed.draws, min(typed.draws, TWIN_DRAWS))
+        each = measure(cell, typed.draws)
         found.append(each)
         twins = "".join(f", {name} {missed / draws:.1%}" for name, (missed, draws) in each.twins.items())
         least = noticed(each.draws, cell.promise, len(chosen))

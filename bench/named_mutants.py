@@ -1488,8 +1488,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: sites are promised a gateway that none of them sends through",
-        'for field in ("gateway", "epoch", "release"):',
-        'for field in ("epoch", "release"):',
+        'for name in ("gateway", "epoch", "release"):',
+        'for name in ("epoch", "release"):',
         "test_no_term_hides_what_is_no_secret",
     ),
     _mutant(
@@ -3649,5 +3649,48 @@ NAMED: tuple[NamedMutant, ...] = (
         "bytes([len(context)]) + context + bytes(2)",
         "bytes([len(context)]) + context + bytes(3)",
         "test_a_challenge_is_the_one_of_rfc_9577",
+    ),
+    # -------------------- drawn at random, and survived
+    _mutant(
+        "gap: secret draws are counted as answers",
+        "return float(self.parts.sum()) - self.draws.count",
+        "return float(self.parts.sum())",
+        "test_draws_among_the_counts_are_no_answers",
+    ),
+    _mutant(
+        "gap: between margins only the bend before counts",
+        "bends = np.maximum(np.append(bends[:1], bends), np.append(bends, bends[-1:]))",
+        "bends = np.append(bends[:1], bends)",
+        "test_between_margins_the_bend_on_either_side_counts",
+    ),
+    _mutant(
+        "agent: what askers give need not be a list of texts",
+        "if not isinstance(found, list) or not all(isinstance(item, str) for item in found):",
+        "if not isinstance(found, list):",
+        "test_settings_are_read_strictly",
+    ),
+    _mutant(
+        "front door: another parameter than the repeated one is named",
+        "return next(name for name in names if names.count(name) > 1)",
+        "return next(name for name in names if names.count(name) >= 1)",
+        "test_a_request_is_refused_by_the_same_rules",
+    ),
+    _mutant(
+        "tickets: a site's name may be longer",
+        "LONGEST_NAME = 100",
+        "LONGEST_NAME = 101",
+        "test_what_is_no_name_of_a_site_gets_no_ticket",
+    ),
+    _mutant(
+        "javascript: a symbol that nobody sends is taken",
+        "if (table.every((row) => row[j] === 0n)) {",
+        "if (table.every((row) => row[j] === 1n)) {",
+        "test_a_symbol_that_nobody_sends_is_refused_and_one_that_few_send_is_not",
+    ),
+    _mutant(
+        "javascript: the second key configuration is looked for in a wrong place",
+        "at + 2 <= list.length; at += 2 + 256 * list[at] + list[at + 1])",
+        "at + 2 <= list.length; at += 2 + 256 + list[at] + list[at + 1])",
+        "test_the_vectors_of_envelopes[honest]",
     ),
 )

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, precision_score
 
 from bench.lines import Line
 from fairgauge import plan
-from fairgauge.planning.noisy_counts import CountedQuestions, People
+from fairgauge.planning.counted_questions import CountedQuestions, People
 from fairgauge.study import Attribute
 
 CONFIDENCE, PEOPLE = 0.95, 500

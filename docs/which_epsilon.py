@@ -16,7 +16,7 @@ from fairgauge.crowd import usual_draws
 from fairgauge.estimation.kinds import DEFAULT, kind_of
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Metric
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores

@@ -43,13 +43,13 @@ INCLUDED = ["docs/flower", "docs/older-people", "docs/paper"]
 MOST_PROSE = 30_000
 MOST_README = 900
 LONG = 30  # words; a sentence with more is hard to follow
-MOST_LONG = 69
+MOST_LONG = 51
 
 _FENCE = re.compile(r"^ *(`{3,}|:{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FORMULA = re.compile(r"^\$\$.*?\$\$$", re.MULTILINE | re.DOTALL)
 _APART = re.compile(r"^\s*(?:[-*] |\d+\. |#|\||\[\^|\([\w-]+\)=|!\[|$)")
-_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”)])|(?<=[.!?]\*\*))\s+(?=[\"“*(`{\[]*[A-Z0-9])")
+_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”)])|(?<=[.!?]\*\*))\s+(?=[\"“*({\[]*(?:[A-Z0-9]|`))")
 
 
 def words(page: Path) -> int:

@@ -29,6 +29,8 @@ SEED = 20261115
 RUNS = 24
 # Studies of a cell that are read in full.
 FULL = 3
+# Draws of a twin.
+TWINS = 1000
 WRONG_SHARES = Setting("everyone at 0.9", 10**5, "4", shares="known with error")
 CELLS = (
     Setting("everyone at 0.9", 10**4, "4"),
@@ -104,14 +106,14 @@ def test_what_is_said_is_wrong_no_more_often_than_promised(name: str):
 
 @pytest.mark.parametrize(("name", "twin"), [(name, twin) for name in QUICK for twin in DECIDED[name].twins])
 def test_a_twin_that_spends_alpha_twice_or_halves_the_variance_is_caught(name: str, twin: str):
-    cell, draws = DECIDED[name], decisions.TWIN_DRAWS
+    cell, draws = DECIDED[name], TWINS
     assert held.is_broken(cell.twin(twin, draws), draws, cell.promise)
 
 
 def test_a_mutant_of_the_normal_law_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
     whole, cell = NormalReader._width, DECIDED["gap, normal, epsilon 1, 10,000 people"]
     monkeypatch.setattr(NormalReader, "_width", lambda self, seen, *about: whole(self, seen, *about) / np.sqrt(2))
-    assert held.is_broken(cell.missed(decisions.TWIN_DRAWS), decisions.TWIN_DRAWS, cell.promise)
+    assert held.is_broken(cell.missed(TWINS), TWINS, cell.promise)
 
 
 def test_a_mutant_of_the_default_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
@@ -120,7 +122,7 @@ def test_a_mutant_of_the_default_that_halves_the_variance_is_caught(monkeypatch:
     monkeypatch.setattr(
         PopulationTest, "_variance", lambda self, *about: tuple(bound / 2 for bound in both(self, *about) or ())
     )
-    assert held.is_broken(cell.missed(decisions.TWIN_DRAWS), decisions.TWIN_DRAWS, cell.promise)
+    assert held.is_broken(cell.missed(TWINS), TWINS, cell.promise)
 
 
 def test_cells_are_told_apart_by_their_names_and_every_quick_one_is_there():

@@ -23,6 +23,13 @@ export async function check(envelopes, vectors) {
     for (const text of ["", "AAAA", `${base64url(bytes(vectors.config))}=`, base64url(bytes(vectors.config.slice(0, -2)))]) {
       same(`the key ${text} is refused`, await refused(() => envelopes.readConfig(text)), true);
     }
+    const length = (data) => [data.length >> 8, data.length & 255, ...data];
+    for (const junk of [[], [1, 2, 3], Array(300).fill(7)]) {
+      const list = Uint8Array.from([...length(junk), ...length([...bytes(vectors.config)])]);
+      const found = await Promise.resolve().then(() => envelopes.firstConfig(list)).catch(() => "none");
+      same(`the first of ${junk.length} bytes is passed over`, found, base64url(bytes(vectors.config)));
+      same("a list without any is refused", await refused(() => envelopes.firstConfig(list.subarray(0, 2 + junk.length))), true);
+    }
     for (const { hex: data, status, headers, content } of vectors.responses) {
       const found = envelopes.readResponse(bytes(data));
       same("status", found.status, status);

@@ -110,6 +110,26 @@ def test_a_value_beyond_the_levels_is_drawn_for_and_a_zero_costs_everything(tmp_
     assert found == [None, False, ["number", "number", "number"]]
 
 
+@needs_node
+def test_a_symbol_that_nobody_sends_is_refused_and_one_that_few_send_is_not(tmp_path: Path):
+    found = run_client(
+        tmp_path,
+        """
+        const [whole, unit] = [1n << 53n, 1n << 30n];
+        const made = (weight) => {
+          const row = [whole - weight, weight];
+          try {
+            return new client.Channel([row, row], [-unit, unit], 1, false).symbols;
+          } catch (error) {
+            return error.message;
+          }
+        };
+        console.log(JSON.stringify([made(0n), made(1n)]));
+        """,
+    )
+    assert found == ["table[0..1][1]=0: must not be 0 in every row: leave the symbol out", 2]
+
+
 def asked(*losses: int) -> str:
     """Questions about two sexes whose tables cost the logarithms of these, as the text of a study."""
     metrics = [Metric(f"metric {number}", 0, 1) for number in range(len(losses))]

@@ -21,9 +21,9 @@ from fairgauge.study.mechanism import Registry
 from fairgauge.study.numbers import as_count
 
 if TYPE_CHECKING:
-    from fairgauge.cli.simulate import Simulating
-    from fairgauge.cli.tally import Counting
-    from fairgauge.planning.noisy_counts import CountedQuestions
+    from fairgauge.cli.simulate import SimulationRequest
+    from fairgauge.cli.tally import TallyRequest
+    from fairgauge.planning.counted_questions import CountedQuestions
     from fairgauge.planning.plans import Plans
     from fairgauge.simulation import SitePopulation
 
@@ -55,7 +55,7 @@ class _Sites:
         if found.caught:
             raise typer.Exit(1)
 
-    def tally(self, document: Study, wanted: "Counting", form: Form) -> None:
+    def tally(self, document: Study, wanted: "TallyRequest", form: Form) -> None:
         from fairgauge.tallies.site_files import from_site_files
 
         alone = {"engine": wanted.engine, "symbol-column": wanted.symbol_column, "id-column": wanted.id_column}
@@ -73,7 +73,7 @@ class _Sites:
         else:
             out.print(f"{wanted.output}: {counts.contributors:,} sites answered {document.title}")
 
-    def simulate(self, document: Study, wanted: "Simulating", form: Form) -> None:
+    def simulate(self, document: Study, wanted: "SimulationRequest", form: Form) -> None:
         from fairgauge.simulation import simulate_sites, simulate_sites_exactly
 
         for name, typed in (("clients", wanted.clients), ("answers", wanted.answers)):
@@ -174,7 +174,7 @@ class _Sites:
             out.print(protection_sentence(questions.mechanism(Decimal(str(epsilon)))))
 
 
-def _read_sites(site: NoisyCounts, wanted: "Simulating") -> "SitePopulation":
+def _read_sites(site: NoisyCounts, wanted: "SimulationRequest") -> "SitePopulation":
     """Read who comes to which site; columns of the other outcome are refused."""
     from fairgauge.simulation import SitePopulation
 

@@ -92,7 +92,7 @@ def simulate(
         raise InvalidInput("seed", seed, "must be 0 or above")
     said = _Said(study, document, file)
     how = said.reading(group_column or [], value_column or [], count_column, missing)
-    wanted = Simulating(
+    wanted = SimulationRequest(
         table, how, sites, site_column=site_column, truth_column=truth_column, prediction_column=prediction_column,
         clients=clients, answers=answers, seed=seed, exactly=exactly, output=output,
     )  # fmt: skip
@@ -143,7 +143,7 @@ class _Said:
 
 
 @dataclass(frozen=True)
-class Simulating:
+class SimulationRequest:
     """What was typed: people who answer for themselves, or who come to sites."""
 
     table: Path
@@ -159,7 +159,7 @@ class Simulating:
     output: Path
 
 
-def _simulate(document: Study, wanted: Simulating, form: Form) -> None:
+def _simulate(document: Study, wanted: SimulationRequest, form: Form) -> None:
     for name in ("sites", "site_column", "truth_column", "prediction_column"):
         typed = getattr(wanted, name)
         if typed is not None:

@@ -33,12 +33,12 @@ def tally(
 ) -> None:
     """Count the answers in files; refuse those that are not answers to this study."""
     document = read_study(study)
-    wanted = Counting(answers, output, engine, deduplicate, symbol_column, id_column)
+    wanted = TallyRequest(answers, output, engine, deduplicate, symbol_column, id_column)
     own(document.mechanism, _tally)(document, wanted, form)
 
 
 @dataclass(frozen=True)
-class Counting:
+class TallyRequest:
     """What was typed."""
 
     answers: list[str]
@@ -49,7 +49,7 @@ class Counting:
     id_column: str | None
 
 
-def _tally(document: Study, wanted: Counting, form: Form) -> None:
+def _tally(document: Study, wanted: TallyRequest, form: Form) -> None:
     output = wanted.output
     with waiting("Counting") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one engine about another: nothing that a user could act on

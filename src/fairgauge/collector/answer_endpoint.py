@@ -102,10 +102,10 @@ def _outcome(row: Row, stored: str) -> str | Refused:
     return _OVER if stored == CLOSED else _OTHER
 
 
-def _word(outcome: str | Refused) -> str:
-    if isinstance(outcome, Refused):
-        return _WORDS[outcome]
-    return "accepted" if outcome == FRESH else "duplicate"
+def _word(what: str | Refused) -> str:
+    if isinstance(what, Refused):
+        return _WORDS[what]
+    return "accepted" if what == FRESH else "duplicate"
 
 
 _JSON = "application/json"

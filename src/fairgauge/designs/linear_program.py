@@ -11,8 +11,9 @@ from fairgauge.targets.inputs import Matrix, Vector
 
 INFINITY = highspy.kHighsInf
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
-# Unperturbed, the simplex can go round in circles.  Programs that end at all end long before this.
-_MOST_ITERATIONS = 20_000
+# Unperturbed, the simplex can go round in circles.  From the last solution it takes a few iterations for each row;
+# where it takes more, starting anew is quicker.
+_MOST_ITERATIONS, _MOST_FOR_A_ROW, _FEW = 20_000, 6, 2_000
 
 
 class Rows(NamedTuple):
@@ -53,7 +54,6 @@ class LinearProgram:
             "dual_feasibility_tolerance": 1e-9,
             # Each round starts from the last solution, and perturbing it doubles the iterations.
             "primal_simplex_bound_perturbation_multiplier": 0.0,
-            "simplex_iteration_limit": _MOST_ITERATIONS,
         }.items():
             self._highs.setOptionValue(option, value)
         none = np.array([], dtype=np.int32)
@@ -107,10 +107,13 @@ class LinearProgram:
         """Return the optimum."""
         # After new columns the last solution is still feasible, which is where the primal simplex starts.
         self._highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX if self._solved else _DUAL_SIMPLEX)
+        few = min(_MOST_ITERATIONS, max(_FEW, _MOST_FOR_A_ROW * self.rows))
+        self._highs.setOptionValue("simplex_iteration_limit", few if self._solved else _MOST_ITERATIONS)
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             self._highs.clearSolver()
             self._highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
+            self._highs.setOptionValue("simplex_iteration_limit", _MOST_ITERATIONS)
             self._highs.run()
             if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
                 raise Impossible(f"the linear program of the design ended as {self._highs.getModelStatus().name}")

@@ -19,10 +19,9 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.designs.budgets import Budgets
-from fairgauge.designs.centred import centred, serves
+from fairgauge.designs.optimal import centred, serves, uncentred
 from fairgauge.designs.references import total_measures
 from fairgauge.designs.simple import laplace, randomized_response
-from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.targets.scores import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Scores
 

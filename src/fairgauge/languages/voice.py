@@ -19,7 +19,7 @@ MINUS = "\N{MINUS SIGN}"
 _PART = re.compile(r"\{([a-z]+)\}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[0-9%]")  # SHA-256 is a name, and keeps its digits
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
-_RIGHT_FIRST = "\N{RIGHT-TO-LEFT ISOLATE}"
+_RIGHT_FIRST, _LEFT_FIRST = "\N{RIGHT-TO-LEFT ISOLATE}", "\N{LEFT-TO-RIGHT ISOLATE}"
 _ISOLATE, _END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
@@ -180,7 +180,11 @@ class Voice:
                 pieces[at] = self.apart(str(parts[piece]))
             else:
                 pieces[at] = _WORD.sub(lambda found: self._sign(found[0]), piece)
-        return "".join(pieces)
+        said = "".join(pieces)
+        if self.marks and self.direction == "rtl" and MINUS in text and not _RIGHT_TO_LEFT.search(said):
+            # A difference of names that run from left to right: turned around, its sign would be the other way.
+            return f"{_LEFT_FIRST}{said}{_END}"
+        return said
 
 
 # For the report and the command line: English, with nothing between names and words that a terminal would not know.

@@ -8,8 +8,8 @@ from decimal import Decimal
 from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import GOOD, enough
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import AnsweringLine, Plan, Plans
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Metric, Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS

@@ -6,10 +6,10 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.planning.counted_questions import ask_counts
 from fairgauge.planning.crowd_plan import plan_asked
 from fairgauge.planning.draft import Draft
 from fairgauge.planning.input import Metrics, ask
-from fairgauge.planning.noisy_counts import ask_counts
 from fairgauge.planning.plans import Plans
 from fairgauge.planning.table_draft import new
 from fairgauge.planning.table_pairing import designed

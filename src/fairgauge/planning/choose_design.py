@@ -18,7 +18,7 @@ from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.band import Band
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute
 from fairgauge.study.sides import side_name
 from fairgauge.targets.scores import ESTIMATED, Scores

@@ -14,10 +14,10 @@ from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import TOGETHER, metric_names, share_sentence
 from fairgauge.planning.rows import PlanPart, Reading, planned_parts
 from fairgauge.planning.table_pairing import best_tables
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.targets.scores import Scores

@@ -15,9 +15,9 @@ from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Number, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number, read_decimal
 from fairgauge.targets.scores import Scores

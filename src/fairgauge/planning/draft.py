@@ -159,8 +159,8 @@ class Draft:
             InvalidInput: If something is missing or out of range, or would change nothing.
         """
         # These bring the solvers, which reading a file needs none of.
+        from fairgauge.planning.counted_questions import ask_counts
         from fairgauge.planning.input import ask
-        from fairgauge.planning.noisy_counts import ask_counts
 
         attribute = self._given("attribute", self.attribute, 'give groups: groups = ["female", "male"]')
         self.check_heeded()

@@ -10,10 +10,10 @@ from fairgauge.crowd import default_delta
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.choose_design import choose_design
+from fairgauge.planning.counted_questions import ask_counts
 from fairgauge.planning.crowd_plan import CrowdAim, least_draws
-from fairgauge.planning.noisy_counts import ask_counts
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import plan_questions
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Question
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import plain

@@ -18,9 +18,9 @@ from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
+from fairgauge.planning.planned_widths import planned_power, planned_width
 from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
 from fairgauge.planning.table_pairing import Planner, Table, best_tables, fewest_tables, shared_tables
-from fairgauge.planning.widths import planned_power, planned_width
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, TargetName
 from fairgauge.targets.scores import Scores, assumption
 from fairgauge.targets.target import condition

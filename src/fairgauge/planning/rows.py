@@ -18,8 +18,8 @@ from fairgauge.designs.registry import SIMPLEST
 from fairgauge.designs.simple import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
+from fairgauge.planning.planned_widths import Expected, expected, planned_width
 from fairgauge.planning.table_pairing import best_tables
-from fairgauge.planning.widths import Expected, expected, planned_width
 from fairgauge.study import Attribute, Metric, Question, Study, TargetName
 from fairgauge.study.sides import side_name
 from fairgauge.targets.comparisons import Contrast

@@ -8,13 +8,12 @@ floats; whoever makes a study in Python may give numbers of any kind.
 
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
 from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
-from fairgauge.study.document import Study, Table, parse
+from fairgauge.study.document import MOST_QUESTIONS, Study, Table, parse
 from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number
 from fairgauge.study.question import ANY_VALUES, MOST_SYMBOLS, Question, TargetName, counted
-from fairgauge.study.rules import MOST_QUESTIONS
 from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
 __all__ = [

@@ -1,9 +1,10 @@
-"""The published document, its digest, and how its symbols are numbered."""
+"""The published document: what its parts must be together, its digest, and how its symbols are numbered."""
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -16,13 +17,21 @@ from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
 from fairgauge.lazy import body, late
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import check_text, listed
+from fairgauge.study.checks import (
+    check_integer,
+    check_is,
+    check_language,
+    check_moment,
+    check_prose,
+    check_text,
+    listed,
+)
 from fairgauge.study.mechanism import Mechanism, check_payload
 from fairgauge.study.metric import Metric
+from fairgauge.study.noisy_counts import NoisyCounts
 from fairgauge.study.numbers import Number, decimal_text
-from fairgauge.study.question import Question, answered_together
-from fairgauge.study.rules import check_moments, check_names, check_questions, check_terms
-from fairgauge.study.terms import Issuer, Model, Release, Stratum
+from fairgauge.study.question import Question, answered_together, counted
+from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, Stratum, check_key
 from fairgauge.study.wording import Texts, check_translations, spoken
 
 if TYPE_CHECKING:
@@ -51,6 +60,16 @@ if TYPE_CHECKING:
         release: Release | None
         translations: Mapping[str, Texts] | None
 
+
+MOST_QUESTIONS = 64
+_MOST_PLANNED = 10**15
+_WAVES = "waves"
+_INTEGERS = {
+    "retention": (0, 36525),  # days: a hundred years
+    "planned": (1, _MOST_PLANNED),
+    "epoch": (60, 31 * 86400),  # seconds: a minute to a month
+    "hourly": (1, 10**9),
+}
 
 Table = tuple[Question, ...]
 
@@ -118,15 +137,15 @@ class Study:
         object.__setattr__(self, "questions", listed("questions", self.questions, "questions"))
         if self.aim is not None:
             object.__setattr__(self, "aim", decimal_text("aim", self.aim))
-        check_questions(self)
+        _check_questions(self)
         # Where a table answers several questions, a question's place in it says which value is its own.
         placed = (question for table in self.tables for question in answered_together(table))
         if any(len(table) > 1 for table in self.tables):
             object.__setattr__(self, "questions", tuple(placed))
             del self.__dict__["tables"]
-        check_moments(self)
-        check_terms(self)
-        check_names(self)
+        _check_moments(self)
+        _check_terms(self)
+        _check_names(self)
         check_translations(self)
 
     _repr_html_ = late("_repr_html_")
@@ -304,3 +323,103 @@ def parse(data: bytes) -> Study:
 
 def _names(things: Iterable[Metric | Attribute]) -> list[str]:
     return list(dict.fromkeys(thing.name for thing in things))
+
+
+def _check_questions(study: Study) -> None:
+    """Refuse no questions, too many, the same twice, and those whose table answers others that are not there."""
+    for index, question in enumerate(study.questions):
+        check_is(f"questions[{index}]", question, Question)
+        if not question.designed:
+            name = f"{question.metric.name} by {question.attribute.name}"
+            raise BadStudy(f"questions[{index}]", name, "must be designed: fairgauge.design gives it a mechanism")
+    if not 1 <= len(study.questions) <= MOST_QUESTIONS:
+        raise BadStudy("questions", f"{len(study.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
+    if len(study.tables) > 1 and any(question.mechanism.counts_people for question in study.questions):
+        raise BadStudy("questions", f"{len(study.tables)} tables", "must be one, where it has noisy counts")
+    asked = [(question.metric.name, question.attribute.name) for question in study.questions]
+    for index, pair in enumerate(asked):
+        if pair in asked[:index]:
+            raise BadStudy(f"questions[{index}]", " by ".join(pair), "must be asked once")
+    index = 0
+    for table in study.tables:
+        together = table[0].mechanism.questions
+        for question in table:
+            if len(table) != together or _shared(question) != _shared(table[0]):
+                rule = f"must stand beside the others of the {together} that its mechanism answers at once"
+                raise BadStudy(f"questions[{index}]", " by ".join(asked[index]), rule)
+            index += 1
+    for table in study.tables:
+        mechanism = table[0].mechanism
+        if isinstance(mechanism, NoisyCounts) and answered_together(table) != answered_together(counted(mechanism)):
+            raise BadStudy("questions", table[0].metric.name, "must be those that the noisy counts answer")
+
+
+def _shared(question: Question) -> tuple[object, ...]:
+    """Return what questions that one table answers have in common."""
+    return question.attribute, question.design, question.epsilon, question.mechanism
+
+
+def _check_moments(study: Study) -> None:
+    """Refuse moments that are none, and a study that closes before it opens."""
+    for name, moment in (("opens", study.opens), ("closes", study.closes)):
+        if moment is not None:
+            check_moment(name, moment)
+    if study.opens is not None and study.closes is not None and study.opens >= study.closes:
+        raise BadStudy("closes", study.closes, f"must be after opens, which is {study.opens}")
+
+
+def _check_terms(study: Study) -> None:
+    """Refuse terms that are no terms."""
+    for name in ("contact", "operator"):
+        if getattr(study, name) is not None:
+            check_text(name, getattr(study, name))
+    if study.language is not None:
+        check_language("language", study.language)
+    if study.purpose is not None:
+        check_prose("purpose", study.purpose)
+    for name, (least, most) in _INTEGERS.items():
+        if getattr(study, name) is not None:
+            check_integer(name, getattr(study, name), least=least, most=most)
+    if study.aim is not None and not 0 < Fraction(study.aim) < 1:
+        raise BadStudy("aim", study.aim, "must be above 0 and below 1")
+    for name, kind in (("model", Model), ("stratum", Stratum), ("issuer", Issuer), ("release", Release)):
+        if getattr(study, name) is not None:
+            check_is(name, getattr(study, name), kind)
+    if study.order is not None and study.order != _WAVES:
+        raise BadStudy("order", study.order, f"must be {_WAVES}, or left out")
+    _check_admission(study)
+    if study.mechanism.contributors_known:
+        _check_known(study)
+
+
+def _check_known(study: Study) -> None:
+    """Refuse terms that would be kept by nobody where it is no secret who contributes."""
+    if study.admission not in (None, "tickets"):
+        rule = "must be tickets where sites answer, or left out: one table that is made up outweighs all others"
+        raise BadStudy("admission", study.admission, rule)
+    for name in ("gateway", "epoch", "release"):
+        if getattr(study, name) is not None:
+            rule = "must not be given where sites answer: that a site takes part is not hidden"
+            raise BadStudy(name, "something", rule)
+
+
+def _check_admission(study: Study) -> None:
+    if study.admission is not None and study.admission not in ADMISSIONS:
+        raise BadStudy("admission", study.admission, "must be open, tickets or blind")
+    if study.admission == "blind" and study.issuer is None:
+        raise BadStudy("issuer", "nothing", "must be given where admission is blind")
+    if study.admission != "blind" and study.issuer is not None:
+        raise BadStudy("issuer", study.issuer.name, "must not be given unless admission is blind")
+    if study.gateway is not None:
+        check_key("gateway", study.gateway)
+
+
+def _check_names(study: Study) -> None:
+    """Refuse two metrics or two attributes of one name: a document lists each once, by its name."""
+    for index, question in enumerate(study.questions):
+        if question.named and question.metric not in study.metrics:
+            rule = "must be the same metric wherever it has this name"
+            raise BadStudy(f"questions[{index}].metric", question.metric.name, rule)
+        if question.attribute not in study.attributes:
+            rule = "must be the same attribute wherever it has this name"
+            raise BadStudy(f"questions[{index}].attribute", question.attribute.name, rule)

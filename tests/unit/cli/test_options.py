@@ -18,7 +18,7 @@ from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.simple import randomized_response
-from fairgauge.planning import choose_design, choose_epsilon, crowd_plan, figure, noisy_counts, plans
+from fairgauge.planning import choose_design, choose_epsilon, counted_questions, crowd_plan, figure, plans
 from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.planning.few_people import FewPeople
 from fairgauge.simulation import Cell
@@ -112,7 +112,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     for chooses in (choose_design, registry):
         monkeypatch.setattr(chooses, "tried_by_auto", lambda _: ["heeding"])
     monkeypatch.setattr(choose_design, "planned_width", lambda *_: 1.0)
-    monkeypatch.setattr(noisy_counts, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
+    monkeypatch.setattr(counted_questions, "inverted", lambda gap: (-gap.limit(0.0), gap.limit(0.0)))
     # What else could be done is planned as options are, and has tests of its own.
     monkeypatch.setattr(FewPeople, "ways", lambda *_, **__: iter(()))
     registry._made.cache_clear()

@@ -254,6 +254,8 @@ def test_a_mistake_of_our_own_ends_neither_the_talk_nor_in_the_log(
         ({"limit": 4}, "limit=4: must be text"),
         ({"limit": "-1"}, "limit=-1: must be"),
         ({"studies": "all"}, "studies=all: must be a list"),
+        ({"askers_give": "group"}, "askers_give=group: must be a list of texts"),
+        ({"askers_give": [1]}, r"askers_give=\[1\]: must be a list of texts"),
         ({"mode": "777"}, "mode=777: must be 600"),
     ],
 )

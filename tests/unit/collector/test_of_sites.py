@@ -18,12 +18,13 @@ import pytest
 
 from fairgauge.bundles.seal_check import Export, check_sealed
 from fairgauge.client.answer import Answer
+from fairgauge.collector.audit_log import leave_note, site_words
 from fairgauge.collector.pages.live_results import sites_sentence
 from fairgauge.collector.seal import _listed_name, read_sealed
 from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.collector.stores.store_check import check_store
-from fairgauge.errors import FairgaugeError, SealBroken
+from fairgauge.errors import FairgaugeError, InvalidInput, SealBroken
 from fairgauge.study import Study
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
@@ -43,6 +44,16 @@ Ask = Callable[..., None]
 
 def ticket(desk: Desk, name: str, study: Study = STUDY) -> str:
     return desk.collector.tickets.of_site(study.digest, name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, " lake", "lake\n"])
+def test_what_is_no_name_of_a_site_gets_no_ticket(ask: Ask, name: str):
+    async def scene(desk: Desk) -> None:
+        assert ticket(desk, "x" * 100) == ticket(desk, "x" * 100) != ticket(desk, "x" * 99)
+        with pytest.raises(InvalidInput, match="must be 1 to 100 printable characters"):
+            ticket(desk, name)
+
+    ask(scene)
 
 
 def answer(desk: Desk, name: str, counts: tuple[int, ...] | None = None) -> Answer:
@@ -395,3 +406,17 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
                 check_sealed(STUDY, read_sealed(spoiled), None)
 
     ask(scene)
+
+
+def test_whom_to_expect_is_not_read_out_of_the_words_of_a_note(tmp_path: Path):
+    async def play() -> None:
+        async with open_desk(f"sqlite:///{tmp_path / 'gauge.db'}", tmp_path) as desk:
+            await desk.publish(STUDY)
+            leave_note(desk.collector.secrets, site_words("Nobody"), STUDY.digest)
+            leave_note(desk.collector.secrets, site_words("the site St Mary"), STUDY.digest, site="St Mary")
+            await desk.collector.write_notes()
+            number = (await desk.collector.entry(STUDY.digest)).number
+            assert [one.name for one in await desk.collector.store.ticketed(number)] == ["St Mary"]
+            assert len(await desk.collector.store.events(10)) >= 2
+
+    asyncio.run(play())

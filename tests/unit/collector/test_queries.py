@@ -108,6 +108,7 @@ def test_a_request_is_refused_by_the_same_rules(ask):
             ("confidence=0.3", "confidence=0.3: must be a number from 0.5 to below 1"),
             ("sure=1", "query=sure: is not a parameter of this request"),
             ("confidence=0.9&confidence=0.9", "query=confidence: must be given once"),
+            ("interval=normal&confidence=0.9&confidence=0.9", "query=confidence: must be given once"),
         ):
             found = await desk.get(f"{ONE}/estimate?{query}")
             assert (found.status_code, found.json()["detail"]) == (400, told)

@@ -1,4 +1,7 @@
-"""The centred design, against the least total error that any private channel can have."""
+"""The centred design, against the least total error that any private channel can have.
+
+Covers: fairgauge.designs.optimal.
+"""
 
 import json
 from dataclasses import replace

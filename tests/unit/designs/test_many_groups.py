@@ -12,9 +12,9 @@ import pytest
 from fairgauge.channel import Channel
 from fairgauge.designs import many_groups
 from fairgauge.designs.many_groups import largest_mean_ratio, signed_subsets, value_without_cap
+from fairgauge.designs.optimal import uncentred
 from fairgauge.designs.references import largest_ratio, simple_variances
 from fairgauge.designs.simple import hadamard, randomized_response
-from fairgauge.designs.uncentred import uncentred
 from fairgauge.errors import Impossible
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.decoder import UNBIASED

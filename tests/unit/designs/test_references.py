@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairgauge.designs.optimal import uncentred
 from fairgauge.designs.references import references, simple_variances, total_measures
 from fairgauge.designs.simple import randomized_response
-from fairgauge.designs.uncentred import uncentred
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -5,9 +5,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from fairgauge.designs.optimal import uncentred
 from fairgauge.designs.references import simple_variances
 from fairgauge.designs.simple import hadamard, laplace, randomized_response
-from fairgauge.designs.uncentred import uncentred
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.comparisons import all_pairs
 from fairgauge.targets.scores import Scores

@@ -1,10 +1,13 @@
 """What follows from a hypothesis, against a solver and against random populations."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.populations import Laws
-from fairgauge.estimation.tests import Hypothesis, extent
+from fairgauge.estimation.tests import Hypothesis, NormalGapTest, extent, least_margin
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.surveys import designed
@@ -57,3 +60,16 @@ def test_the_extent_of_a_gap_and_of_a_mean():
     assert extent(LAWS, score(), np.ones(len(score()))) == pytest.approx((-2, 2), abs=1e-6)
     assert Hypothesis(LAWS, score() - 2.0).possible
     assert not Hypothesis(LAWS, score() - 2.01).possible
+
+
+def test_draws_among_the_counts_are_no_answers():
+    laws: dict[str, Any] = {"laws": LAWS, "score": None, "alpha": 0.1, "share": (0.2, 0.4)}
+    test = NormalGapTest(parts=np.array([[40.0, 60.0], [10.0, 20.0]]), draws=Draws(30, np.array([0.5, 0.5])), **laws)
+    assert test.answers == 100.0
+    assert NormalGapTest(parts=np.array([[40.0, 60.0]]), **laws).answers == 100.0
+
+
+def test_between_margins_the_bend_on_either_side_counts():
+    assert least_margin(np.array([4.0, 1.0, 1.0, 1.0, 9.0])) == 0.0
+    assert least_margin(np.array([3.0, 1.0, 2.0, 20.0])) == 1 - 17 / 8 == least_margin(np.array([20.0, 2.0, 1.0, 3.0]))
+    assert least_margin(np.array([2.0, 3.0, 4.0, 5.0, 6.0])) == 2.0

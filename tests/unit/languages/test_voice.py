@@ -76,3 +76,16 @@ def test_voices_are_few():
 def test_a_formula_keeps_its_order_from_right_to_left() -> None:
     said = Voice("ar").say("sites.noise", decay="1/2", moved="2", loss="1")
     assert re.search("\u2066exp\\(-[^)]*\\)\u2069", said)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "runs"),
+    [("female", "male", "ltr"), ("65+", "18-39", "ltr"), ("نساء", "رجال", "rtl"), ("female", "رجال", "rtl")],
+)
+def test_a_difference_of_names_keeps_its_order_from_right_to_left(first: str, second: str, runs: str) -> None:
+    """Latin names on an Arabic page stand as they are written, first − second; Arabic ones run as the page does."""
+    said = Voice.of(["ar"]).say("table.minus", first=first, second=second)
+    assert said.startswith("\N{LEFT-TO-RIGHT ISOLATE}") == (runs == "ltr")
+    assert said.count("\N{POP DIRECTIONAL ISOLATE}") == (3 if runs == "ltr" else 2)
+    assert said.index(first) < said.index(MINUS) < said.rindex(second)
+    assert Voice.of(["de"]).say("table.minus", first="Frauen", second="Männer") == f"Frauen {MINUS} Männer"

@@ -10,9 +10,9 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
+from fairgauge.planning.planned_widths import answers_needed
 from fairgauge.planning.plans import plan_for
 from fairgauge.planning.table_pairing import designed
-from fairgauge.planning.widths import answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.scores import Scores
 from tests.surveys import expected_tally, people

@@ -16,7 +16,7 @@ from fairgauge.planning import choose_design
 from fairgauge.planning.answering import answering_lines
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.choose_design import share_slope
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores

@@ -8,7 +8,7 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning import choose_design as chosen
 from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -10,7 +10,7 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning.crowd_plan import CrowdAim, best_local, least_draws, plan_in_crowd
-from fairgauge.planning.widths import planned_width
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

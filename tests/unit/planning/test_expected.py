@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.estimation import KINDS, estimate
+from fairgauge.planning.planned_widths import expected, planned_width
 from fairgauge.planning.table_pairing import designed
-from fairgauge.planning.widths import expected, planned_width
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.scores import Scores

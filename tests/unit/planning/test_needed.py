@@ -7,8 +7,8 @@ import pytest
 
 from fairgauge.estimation import estimate
 from fairgauge.planning import api
+from fairgauge.planning.planned_widths import aimed_error, answers_needed
 from fairgauge.planning.plans import plan_for
-from fairgauge.planning.widths import aimed_error, answers_needed
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -6,8 +6,8 @@ from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.planning import rows as parts
+from fairgauge.planning.planned_widths import expected
 from fairgauge.planning.rows import cap_cost, gaps_of
-from fairgauge.planning.widths import expected
 from fairgauge.targets.scores import Scores
 
 RECALL = Metric("recall", 0, 1)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from fairgauge.estimation.kinds import kind_of
-from fairgauge.planning import choose_design, noisy_counts
+from fairgauge.planning import choose_design, counted_questions
 from fairgauge.planning.api import design, plan
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import TOGETHER
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric, Study
 
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)
@@ -91,7 +91,7 @@ def test_several_metrics_have_the_tables_of_their_plan(epsilon: str):
 
 @pytest.mark.parametrize("outcome", ["confusion", "levels"])
 def test_sites_send_what_their_plan_reckons_with(outcome: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(noisy_counts, "inverted", lambda _: (-0.1, 0.1))
+    monkeypatch.setattr(counted_questions, "inverted", lambda _: (-0.1, 0.1))
     asked: dict[str, Any] = {"outcome": outcome, "records": 3, "epsilon": "0.7"}
     metric = RECALL if outcome == "levels" else None
     plans = plan(metric, ANY, clients=20, people=100, **asked)

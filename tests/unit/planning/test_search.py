@@ -10,8 +10,8 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.readers import READERS
 from fairgauge.planning.api import design, plan
+from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import PlanRow, plan_for
-from fairgauge.planning.widths import planned_width
 from fairgauge.study import Attribute, Metric
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -4,6 +4,7 @@ Covers: fairgauge.reports.card, fairgauge.reports.templating, fairgauge.reports.
 """
 
 import json
+import re
 from dataclasses import replace
 from functools import lru_cache
 from html import unescape
@@ -142,3 +143,18 @@ def test_progress_needs_two_looks_for_a_picture():
     two = progress_view(question, Progress(80_000, 0.01, None, looks))
     assert two.bar is None
     assert "after 800 answers" in str(two.shrinking)
+
+
+@pytest.mark.parametrize("title", ["Recall by sex", 'A "quoted" \\ title</style><script>', "دقّة النموذج"])
+def test_the_printed_report_has_page_numbers_its_title_and_no_dumps(title: str):
+    asked = replace(study(coin_question(RECALL)), title=title)
+    tally = expected_tally(asked, PAIR)
+    page = render_report(asked, tally, estimate(asked, tally, interval="normal"), Particulars())
+    (sheet,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    (running,) = re.findall(r'@top-left \{ content: "([^"]*)";', sheet)
+    assert re.sub(r"\\([0-9a-f]{6})", lambda found: chr(int(found[1], 16)), running) == title
+    assert 'counter(page) " / " counter(pages)' in sheet
+    printed = sheet.partition("@media print")[2]
+    assert ".for-programs { display: none; }" in printed
+    (hidden,) = re.findall(r'<section class="for-programs">(.*?)</section>', page, re.DOTALL)
+    assert page.count("<h3>JSON</h3>") == hidden.count("<h3>JSON</h3>") == 1

@@ -1,7 +1,4 @@
-"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong.
-
-Covers: fairgauge.study.rules.
-"""
+"""The study: exact values, numbering of symbols, canonical bytes, and all that a document may get wrong."""
 
 import json
 from dataclasses import replace

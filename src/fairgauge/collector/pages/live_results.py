@@ -22,7 +22,7 @@ from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.kinds import DEFAULT, LIVE
 from fairgauge.languages import Told, Voice
-from fairgauge.planning.widths import aimed_error, answers_needed
+from fairgauge.planning.planned_widths import aimed_error, answers_needed
 from fairgauge.reports.display import Display, display_of
 from fairgauge.reports.figures import Look
 from fairgauge.reports.response import any_sentence

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from fairgauge.estimation import KINDS, estimate
-from fairgauge.planning.widths import planned_power, planned_width
+from fairgauge.planning.planned_widths import planned_power, planned_width
 from fairgauge.study import Question
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

@@ -12,7 +12,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.site_inference import estimate_sites
-from fairgauge.planning.noisy_counts import CountedQuestions, People, read_counts
+from fairgauge.planning.counted_questions import CountedQuestions, People, read_counts
 from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric
 from fairgauge.targets.assumed_values import Reckoning
