@@ -34,7 +34,7 @@ SEEN = (
     "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
     "nobody is asked again: let some hours pass before the answer is sent.\n"
 )
-SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
+SUMMARY = "Answer a study once, and deliver it: a device by one randomised symbol, a site by noisy counts."
 
 HELP = {
     "study": "A study document: a file, or an address, which is asked through --relay where one is given.",
