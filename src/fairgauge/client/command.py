@@ -13,6 +13,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
@@ -216,6 +217,10 @@ def _load(request: Request) -> "Study":
     path = Path(request.ledger) if request.ledger is not None else default_ledger()
     address = request.study.rstrip("/")
     kept = Ledger(path).document(address) if path.exists() else None
+    if kept is not None and named_in(address) is None and request.digest not in (None, sha256(kept).hexdigest()):
+        # The address gave another study before than the one that the person confirms: that one is kept beside it.
+        address = f"{address}#{request.digest}"
+        kept = Ledger(path).document(address)
     if kept is not None:
         return read_study(kept, digest=request.digest or named_in(address))
     study = read_study(request.study, digest=request.digest, relay=request.relay)
