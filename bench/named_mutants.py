@@ -871,10 +871,10 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_collector_that_names_itself_as_the_issuer_gets_no_answer",
     ),
     _mutant(
-        "hiding: a study from an address is loaded on its collector's word",
+        "hiding: a study is loaded on its collector's word",
         "check_witness(study, digest=digest, issuer=issuer)",
         "check_witness(study, digest=study.digest, issuer=issuer)",
-        "test_a_study_from_an_address_is_not_loaded_on_its_collectors_word",
+        "test_a_study_is_not_loaded_on_its_collectors_word",
     ),
     _mutant(
         "hiding: blind tickets need no witness",

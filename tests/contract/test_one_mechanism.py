@@ -27,8 +27,11 @@ TYPED = re.compile(r"\boutcome\)? (is( not)? None|[=!]= \"(confusion|levels)\")|
 MOST_TYPED = 17
 # What a mechanism says of itself as true or false, or as a number that is compared with one: each is a promise of the
 # protocol with a meaning of its own, and a question in disguise where it is asked for another reason.
-SAID = re.compile(r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b")
-MOST_SAID = 11
+SAID = re.compile(
+    r"\b(if|and|or|not|else)\b[^#]*\b(contributors_known|numbers (==|>|<) 1|fewest is( not)? None)\b"
+    r"|\.numbers > 1|\.by_records\(|\bplans\.at_once\b"
+)
+MOST_SAID = 21
 # What goes by the mechanism's type: a registry, and once a protocol, for questions that have no mechanism yet.
 BY_TYPE = re.compile(r"= Registry\($|= Registry\(\{|\bclass Planner\(Protocol\)")
 CONTRIBUTING = ROOT.parents[1] / "CONTRIBUTING.md"
@@ -95,3 +98,4 @@ def test_the_patterns_find_what_was_there():
     ):
         assert KIND.search(line)
     assert SAID.search("    if entry.contributors_known:")
+    assert SAID.search("answers = contributor_of(study).by_records(_run_for_site) or _run_for_person")

@@ -225,6 +225,25 @@ def test_a_kept_study_is_the_one_that_was_named(parties: Parties, tmp_path: Path
     assert ledger.state(parties.study.digest) is None
 
 
+def test_a_kept_study_does_not_stand_in_for_the_one_that_is_confirmed_later(
+    unissued: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An address that gave a study for one person alone gives everybody's later: each is asked for once."""
+    own, ledger = replace(unissued, purpose="For you alone."), tmp_path / "ledger"
+    with recorder() as server:
+        server.reply = lambda _heard: Reply(body=own.to_bytes())
+        typed = [f"{server.url}/latest.json", *PERSON, "--ledger", str(ledger), "--to-file", str(tmp_path / "answers")]
+        assert main(typed, patience=AT_ONCE) == 2
+        assert f"must be confirmed: this study has {own.digest}" in capsys.readouterr().err
+        server.reply = lambda _heard: Reply(body=unissued.to_bytes())
+        for _ in range(2):
+            assert main([*typed, "--digest", unissued.digest], patience=AT_ONCE) == 0
+            assert Ledger(ledger).state(own.digest) is None
+        assert len(server.heard) == 2
+        assert main([*typed, "--digest", own.digest], patience=AT_ONCE) == 0, "what was kept first is kept still"
+        assert len(server.heard) == 2
+
+
 def test_without_what_keeps_and_compares_both_attacks_succeed(
     parties: Parties, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,7 @@ def bad_changes() -> Iterator[tuple[str, str]]:
     """What to replace in the canonical text of the base study, each by what."""
     for field, values in {
         '"admission":"tickets"': ['"admission":"closed"', '"admission":"blind"', '"admission":null', '"admission":1'],
-        '"aim":"0.02"': ['"aim":"0"', '"aim":"1"', '"aim":0.02', '"aim":2', '"aim":"1e-2"', '"scores":"0.02"'],
+        '"aim":"0.02"': ['"aim":"0"', '"aim":"1"', '"aim":0.02', '"aim":2', '"aim":"1e-2"', '"goal":"0.02"'],
         '"contact":"audit@fairness.example"': ['"contact":null', '"contact":""', '"contact":"a\\nb"'],
         '"hourly":5000': ['"hourly":0', '"hourly":"5000"', '"hourly":true', '"hourly":1000000001'],
         '"language":"en"': [

@@ -199,7 +199,7 @@ def _kind_of(name: str, open_: Callable[[], BinaryIO]) -> str | None:
     keys = _keys(data)
     if {"format", "title"} <= keys:
         return "study"
-    if keys - {"products"} == {"study", "counts", "contributors"}:
+    if keys - {"products", "contributors"} == {"study", "counts"}:  # without contributors of before: reading it says so
         return "tally"
     if "seal" in keys:
         return "seal"

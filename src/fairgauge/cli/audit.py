@@ -16,13 +16,13 @@ _SAMPLES = 20_000
 def audit(
     study: Annotated[Path, typer.Argument(help="The study's file.")],
     samples: Annotated[
-        int | None, typer.Option(help="How many answers to draw for each of two people; 20,000 unless given.")
+        int | None, typer.Option(help="How many answers devices draw for each of two people; 20,000 unless given.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="How sure the bounds are, together.")] = 0.99,
     *,
     form: Form,
 ) -> None:
-    """Answer a study as a device does, many times, and bound its epsilon from below by what comes out."""
+    """Answer a study many times, as devices or sites do, and see whether more comes out than it declares."""
     from fairgauge.cli.read import read_study
 
     document = read_study(study)

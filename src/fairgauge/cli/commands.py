@@ -7,11 +7,11 @@ who asks for help, or has the base package only, waits for none of it.  A test c
 COMMANDS = {
     "new": "Look at a table of people, and write a study's own file from it, with comments.",
     "plan": "Find how many clients, how much privacy or how small an error: give two, get the third.",
-    "design": "Make a study: choose a channel, check its privacy exactly, write the document.",
+    "design": "Make a study: choose a mechanism, check its privacy exactly, write the document.",
     "terms": "Write a study with the terms on which it is run: who may answer, through what, and when it is sent.",
     "texts": "Show the texts of a study by their place, explain what is asked, and add translations.",
     "verify": "Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.",
-    "answer": "Answer a study with one randomised symbol, once, and deliver it.",
+    "answer": "Answer a study once, and deliver it: a device by one randomised symbol, a site by noisy counts.",
     "agent": "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket.",
     "ledger": "Show what a device has spent, and check that an answer was counted.",
     "simulate": "Draw clients from a population and simulate their answers, exactly in distribution, at any size.",
@@ -26,7 +26,7 @@ COMMANDS = {
     "issuer": "Give out blind tickets, which nobody can recognise when they are spent.",
     "relay": "Carry envelopes to a collector's gateway, so that it does not see who sends them.",
     "embed": "Write the form of a study as one script for your own page, and print the lines for that page.",
-    "audit": "Answer a study as a device does, many times, and bound its epsilon from below by what comes out.",
+    "audit": "Answer a study many times, as devices or sites do, and see whether more comes out than it declares.",
     "paper": "Redo the source paper's tables, figures and dataset, and write what is true beside each.",
 }
 

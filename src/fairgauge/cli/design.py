@@ -118,7 +118,7 @@ def design(
     *,
     form: Form,
 ) -> None:
-    """Make a study: choose a channel, check its privacy exactly, write the document."""
+    """Make a study: choose a mechanism, check its privacy exactly, write the document."""
     stated = load_draft(file)
     check_design(context, outcome or stated.outcome, crosses=bool(cross))
     draft = typed_over(

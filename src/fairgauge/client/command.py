@@ -13,6 +13,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
@@ -33,7 +34,7 @@ SEEN = (
     "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
     "nobody is asked again: let some hours pass before the answer is sent.\n"
 )
-SUMMARY = "Answer a study with one randomised symbol, once, and deliver it."
+SUMMARY = "Answer a study once, and deliver it: a device by one randomised symbol, a site by noisy counts."
 
 HELP = {
     "study": "A study document: a file, or an address, which is asked through --relay where one is given.",
@@ -216,6 +217,10 @@ def _load(request: Request) -> "Study":
     path = Path(request.ledger) if request.ledger is not None else default_ledger()
     address = request.study.rstrip("/")
     kept = Ledger(path).document(address) if path.exists() else None
+    if kept is not None and named_in(address) is None and request.digest not in (None, sha256(kept).hexdigest()):
+        # The address gave another study before than the one that the person confirms: that one is kept beside it.
+        address = f"{address}#{request.digest}"
+        kept = Ledger(path).document(address)
     if kept is not None:
         return read_study(kept, digest=request.digest or named_in(address))
     study = read_study(request.study, digest=request.digest, relay=request.relay)

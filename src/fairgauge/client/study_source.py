@@ -17,8 +17,8 @@ def load_study(
 ) -> Study:
     """Load a study and check its form, its digest and the exact epsilon of its tables.
 
-    One that hides who answers, and comes from an address or is to be answered through a relay, is loaded if somebody
-    else than its collector says that it is everybody's (:mod:`fairgauge.client.witness`).
+    One that hides who answers is loaded if somebody else than its collector says that it is everybody's, wherever it
+    came from (:mod:`fairgauge.client.witness`).  ``Study.from_bytes`` only reads, and asks for no witness.
 
     Args:
         source: A file, the document itself, or an address that starts with ``http://`` or ``https://``.
@@ -34,14 +34,13 @@ def load_study(
         NotSigned: If the issuer signs for another study.
     """
     study = read_study(source, digest=digest, relay=relay)
-    asked = isinstance(source, str) and source.startswith(("http://", "https://"))
-    if study.unlinkable and (asked or relay is not None):
+    if study.unlinkable:
         from fairgauge.client.web import check_apart
         from fairgauge.client.witness import check_signed_for, check_witness
 
         check_witness(study, digest=digest, issuer=issuer)
         if issuer is not None:
-            if isinstance(source, str) and asked:
+            if isinstance(source, str) and source.startswith(("http://", "https://")):
                 check_apart("issuer", issuer, source)
             check_signed_for(study, issuer, timeout=TIMEOUT)
     return study

@@ -13,7 +13,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from fairgauge.client import load_study
+from fairgauge.client.study_source import read_study
 from fairgauge.study import Study
 
 # How Flower calls the folder of an app that it unpacked: publisher, name, version, and the start of its hash.
@@ -52,7 +52,7 @@ def study_of(app: Path, source: Study | str | Path | bytes) -> Study:
 
 
 # A process that evaluates round after round reads and checks a study once.
-_load = lru_cache(maxsize=8)(load_study)
+_load = lru_cache(maxsize=8)(read_study)
 
 
 def state_of(app: Path, path: str | os.PathLike[str]) -> Path:

@@ -13,11 +13,11 @@ from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.abstract.response_processor import ResponseProcessor
 from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 
-from fairgauge.client import load_study
 from fairgauge.client.refusals import summarise
 from fairgauge.errors import InvalidInput
 from fairgauge.federation.counter import NodeCounter
 from fairgauge.nvflare.task_result import STUDY, from_result
+from fairgauge.study import Study
 
 
 class AnswerCollector(ResponseProcessor):
@@ -39,7 +39,7 @@ class AnswerCollector(ResponseProcessor):
         self.answers = answers
         self.model = model
         self.confidence = confidence
-        load_study(study.encode())  # a mistake is better seen where the job is made
+        Study.from_bytes(study.encode())  # a mistake is better seen where the job is made
         self._counter: NodeCounter | None = None
         self._replies = 0
         self._refused: list[str] = []
@@ -48,7 +48,7 @@ class AnswerCollector(ResponseProcessor):
     def counter(self) -> NodeCounter:
         """What counts the answers, made when first needed: its file is on the server, not where the job is made."""
         if self._counter is None:
-            study = load_study(self.study.encode())
+            study = Study.from_bytes(self.study.encode())
             self._counter = NodeCounter(study, path=self.answers, confidence=self.confidence)
         return self._counter
 

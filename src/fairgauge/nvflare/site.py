@@ -14,7 +14,7 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.private.privacy_manager import PrivacyService
 
-from fairgauge.client import Answer, load_study
+from fairgauge.client import Answer
 from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.answer import contributor_of
 from fairgauge.client.refusals import Refusal
@@ -118,7 +118,7 @@ class Source:
 
     def _answer(self, document: bytes, site: str, values: Callable[[], dict[str, Any]]) -> Answer | Refusal:
         try:
-            study = load_study(document)
+            study = Study.from_bytes(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
         records = None if self._records is None else self._records.replace(SITE, site)

@@ -58,6 +58,22 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass
+class _Span:
+    """How many numbers there are, their sum, the least and the largest."""
+
+    count: int = 0
+    total: float = 0.0
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+    def add(self, value: Decimal, times: int) -> None:
+        self.count += times
+        self.total += times * float(value)
+        self.low = value if self.low is None else min(self.low, value)
+        self.high = value if self.high is None else max(self.high, value)
+
+
+@dataclass
 class Column:
     """What a column holds, as far as a draft needs it."""
 
@@ -65,14 +81,11 @@ class Column:
     decimal_comma: bool = False
     rows: int = 0
     missing: int = 0
-    numbers: int = 0
-    percent: int = 0
-    low: Decimal | None = None
-    high: Decimal | None = None
-    total: float = 0.0
     many: bool = False
     differing: float = 0.0
     _fractions: bool = False
+    _bare: _Span = field(default_factory=_Span)
+    _signed: _Span = field(default_factory=_Span)
     labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, entries: Iterable[Any], people: Iterable[int] | None = None) -> None:
@@ -96,14 +109,41 @@ class Column:
             self.labels, self.many = Counter(), True
 
     def _add_number(self, entry: Any, text: str, times: int) -> None:
-        value = number(entry, decimal_comma=self.decimal_comma)
-        if value is None:
-            return
-        self.numbers += times
-        self.percent += times * text.endswith("%")
-        self.total += times * float(value)
-        self.low = value if self.low is None else min(self.low, value)
-        self.high = value if self.high is None else max(self.high, value)
+        value = number(entry, decimal_comma=self.decimal_comma, hundred=True)
+        if value is not None:
+            (self._signed if text.endswith("%") else self._bare).add(value, times)
+
+    @property
+    def numbers(self) -> int:
+        """How many entries are numbers."""
+        return self._bare.count + self._signed.count
+
+    @property
+    def percent(self) -> int:
+        """How many numbers have a percent sign."""
+        return self._signed.count
+
+    def _ends(self, sign: Decimal) -> tuple[Decimal, Decimal]:
+        """Return the least and the largest number, if a percent sign stands for so much."""
+        given = ((self._bare, Decimal(1)), (self._signed, sign))
+        found = [worth * end for span, worth in given for end in (span.low, span.high) if end is not None]
+        return min(found, default=Decimal(0)), max(found, default=Decimal(1))
+
+    @property
+    def _sign(self) -> Decimal:
+        """What a percent sign stands for: a hundredth, or 1 where values run beyond 1, as a table is read."""
+        hundredth = Decimal("0.01")
+        return hundredth if _outward(*self._ends(hundredth))[1] <= 1 else Decimal(1)
+
+    @property
+    def low(self) -> Decimal:
+        """Its least value."""
+        return self._ends(self._sign)[0]
+
+    @property
+    def high(self) -> Decimal:
+        """Its largest value."""
+        return self._ends(self._sign)[1]
 
     @property
     def known(self) -> int:
@@ -171,12 +211,7 @@ class Column:
     @property
     def range(self) -> tuple[Decimal, Decimal]:
         """Its least and its largest value, rounded outward: nobody's own value stands there."""
-        low, high = (Decimal(0), Decimal(1)) if self.yes_or_no else (self.low or Decimal(0), self.high or Decimal(1))
-        if low >= 0 and high <= 1:
-            return Decimal(0), Decimal(1)
-        step = Decimal(10) ** math.floor(math.log10(max(abs(low), abs(high))))
-        least = Decimal(0) if low >= 0 else math.floor(low / step) * step
-        return least, Decimal(0) if high <= 0 else math.ceil(high / step) * step
+        return (Decimal(0), Decimal(1)) if self.yes_or_no else _outward(self.low, self.high)
 
     @property
     def expected(self) -> Decimal:
@@ -185,8 +220,16 @@ class Column:
         if self.yes_or_no:
             mean = sum(times for one, times in self.labels.items() if _YES[one.casefold()] == "1") / max(self.known, 1)
         else:
-            mean = self.total / max(self.numbers, 1)
+            mean = (self._bare.total + float(self._sign) * self._signed.total) / max(self.numbers, 1)
         return low + (high - low) * Decimal(round(20 * (mean - float(low)) / float(high - low))) / 20
+
+
+def _outward(low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
+    if low >= 0 and high <= 1:
+        return Decimal(0), Decimal(1)
+    step = Decimal(10) ** math.floor(math.log10(max(abs(low), abs(high))))
+    least = Decimal(0) if low >= 0 else math.floor(low / step) * step
+    return least, Decimal(0) if high <= 0 else math.ceil(high / step) * step
 
 
 @dataclass(frozen=True)
@@ -379,11 +422,11 @@ def _metric_lines(one: Column) -> list[str]:
     ]
 
 
-def _rounded(value: Decimal | None, ends: tuple[Decimal, Decimal]) -> str:
+def _rounded(value: Decimal, ends: tuple[Decimal, Decimal]) -> str:
     """Return an end of what was seen, to a tenth of the range: nobody's own value."""
     low, high = ends
     step = (high - low) / 10
-    return plain(low + round(((value or low) - low) / step) * step)
+    return plain(low + round((value - low) / step) * step)
 
 
 def _groups_of(one: Column, wish: Wish) -> dict[str, list[str]]:

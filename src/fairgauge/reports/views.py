@@ -337,7 +337,8 @@ def _moves(question: Question, found: QuestionEstimate) -> Markup | None:
     # Of several gaps each of these is about the one that it moves most, and so is the interval: the widest.
     sizes = [("the interval", max(each.high - each.low for each in found.gaps.values()) / 2)]
     sizes += [] if moves.share_error is None else [("shares wrong by 0.01", moves.share_error)]
-    sizes += [] if moves.forged is None else [("1 % forged", moves.forged)]
+    # At most from one end of what a gap can be to the other.
+    sizes += [] if moves.forged is None else [("1 % forged", min(moves.forged, 4 * question.metric.scale))]
     bars = [(label, size * unit.factor, f"±{unit.of(size)}") for label, size in sizes]
     said = "; ".join(f"{label} {size}" for label, _, size in bars)
     return moves_figure(bars, description=f"How far {_far(found)} could be off: {said}.")

@@ -151,7 +151,10 @@ def forging_sentence(question: Question, found: QuestionEstimate) -> str | None:
         return None
     far = Told.of("shares.no-limit")
     if moves.forged is not None:
-        far = Told.of("shares.up-to", size=unit.most(moves.forged))
+        # No gap is larger than the metric's range, however far the bound goes on.
+        largest = 2 * question.metric.scale
+        cut = moves.forged > largest
+        far = Told.of("shares.all" if cut else "shares.up-to", size=unit.most(min(moves.forged, largest)))
     return Told.of("shares.forged", part=part_of_hundred(0.01), gap=_which(moves.forged_gap), far=far)
 
 

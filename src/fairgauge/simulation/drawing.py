@@ -10,10 +10,9 @@ Where the clients are the population itself, it is a sum of independent multinom
 are exact at any size, and a billion clients cost what ten thousand cost.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Clients, Input, Seed, checked, generator
 from fairgauge.simulation.people import Reading, read_people
 from fairgauge.simulation.population import Population
-from fairgauge.simulation.sites import SitePopulation, simulate_sites
+from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.study import NoisyCounts, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry
@@ -71,45 +70,78 @@ def simulate(
         check_arguments(study=(study, Study), population=(population, Population))
     if reading is not None and isinstance(population, Population | SitePopulation):
         raise InvalidInput("reading", reading, "must be given with a frame or a file")
-    return _DRAWN[study.mechanism](study, population, clients=clients, seed=seed, reading=reading)
-
-
-def _draw_symbols(study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
-    people = Clients.of(study, _histogram(study, population, reading))
-    total, laws = people.total, Laws(study)
-    law = np.zeros(study.symbols)
-    for inputs, count in people.kinds:
-        law += count / total * laws.of(inputs)
-    answers = checked(total if clients is None else clients)
-    # Rounding may leave the sum of many rows further from 1 than NumPy takes.
-    rng = generator(seed)
-    return _counted(study, rng.multinomial(answers, law / law.sum()), rng)
+    return _DRAWERS[study.mechanism].draw(study, population, clients=clients, seed=seed, reading=reading)
 
 
 def simulate_exactly(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> Tally:
     """Draw the tally of a study that everyone in a population answers: groups split exactly as its histogram says.
 
-    That is the source paper's assumption.  Only the channel is random.
+    That is the source paper's assumption.  Only the mechanism is random.
 
     Guarantee: exact in distribution, up to the rounding of probabilities to double precision.
 
     Args:
         study: The study.
-        population: Who answers.
-        clients: Rescale the histogram to so many, by largest remainders.
+        population: Who answers, as :func:`simulate` takes it; in a study of sites each site once, with its own people.
+        clients: Rescale the histogram to so many, by largest remainders; devices only.
         seed: A number or a generator that makes it repeatable.
 
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
     """
     check_arguments(study=(study, Study))
-    population = _histogram(study, population)
-    everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
-    rng, laws = generator(seed), Laws(study)
-    counts = np.zeros(study.symbols, dtype=np.int64)
-    for inputs, count in everyone.kinds:
-        counts += rng.multinomial(count, laws.of(inputs))
-    return _counted(study, counts, rng)
+    return _DRAWERS[study.mechanism].draw_exactly(study, population, clients=clients, seed=seed)
+
+
+class Drawer(Protocol):
+    """Who draws the tally of a population: all that differs by the mechanism in this room."""
+
+    def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+        """Draw the tally of contributors who are drawn from a population."""
+
+    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+        """Draw the tally of a population that answers as it is."""
+
+
+class _Symbols:
+    """Clients draw from a channel."""
+
+    def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+        people = Clients.of(study, _histogram(study, population, reading))
+        total, laws = people.total, Laws(study)
+        law = np.zeros(study.symbols)
+        for inputs, count in people.kinds:
+            law += count / total * laws.of(inputs)
+        answers = checked(total if clients is None else clients)
+        # Rounding may leave the sum of many rows further from 1 than NumPy takes.
+        rng = generator(seed)
+        return _counted(study, rng.multinomial(answers, law / law.sum()), rng)
+
+    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+        population = _histogram(study, population)
+        everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
+        rng, laws = generator(seed), Laws(study)
+        counts = np.zeros(study.symbols, dtype=np.int64)
+        for inputs, count in everyone.kinds:
+            counts += rng.multinomial(count, laws.of(inputs))
+        return _counted(study, counts, rng)
+
+
+class _Counts:
+    """Sites count their people, and add noise."""
+
+    def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+        return simulate_sites(study, _at_sites(study, population, reading), sites=clients, seed=seed)
+
+    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+        if clients is not None:
+            raise InvalidInput(
+                "clients", clients, "must not be given in a study of sites: then sites are those there are"
+            )
+        return simulate_sites_exactly(study, _at_sites(study, population), seed=seed)
+
+
+_DRAWERS: Registry[Drawer] = Registry({Channel: _Symbols(), NoisyCounts: _Counts()})
 
 
 def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) -> Tally:
@@ -122,16 +154,13 @@ def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) 
     return Tally(study.digest, tuple(counts.tolist()), answers)
 
 
-def _draw_counts(study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
+def _at_sites(study: Study, population: Any, reading: Reading | None = None) -> SitePopulation:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
-    if not isinstance(population, SitePopulation):
-        population = SitePopulation.read(study.questions[0].counts, population, reading)
-    return simulate_sites(study, population, sites=clients, seed=seed)
-
-
-_DRAWN: Registry[Callable[..., Tally]] = Registry({Channel: _draw_symbols, NoisyCounts: _draw_counts})
+    if isinstance(population, SitePopulation):
+        return population
+    return SitePopulation.read(study.questions[0].counts, population, reading)
 
 
 def _histogram(study: Study, population: Any, reading: Reading | None = None) -> Population:

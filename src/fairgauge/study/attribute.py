@@ -210,7 +210,8 @@ class Attribute:
 
     def _check_stated(self, field: str, value: object) -> None:
         if self.shares is None:
-            raise BadStudy(field, named(value), "must not be given where shares are not")
+            rule = "must not be given where shares are not: state every group's, or leave it out"
+            raise BadStudy(field, named(value), rule)
 
     def _check_cross(self) -> None:
         if not 2 <= len(self.cross) <= MOST_FACTORS:

@@ -5,6 +5,7 @@ are listed once, in the order in which the tables name them, and tables hold the
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.channel import Channel, check_levels
@@ -54,8 +55,7 @@ def read(document: Mapping[str, Any]) -> Document:
     study["questions"] = []
     for index, table in enumerate(read_array("tables", parts["tables"])):
         with at(f"tables[{index}]"):
-            counts = isinstance(table, dict) and "outcome" in table
-            study["questions"] += (_read_counts if counts else _read_channel)(table, *known)
+            study["questions"] += _format_of(table).read(table, *known)
     return {**study, "translations": parts.get("translations")}
 
 
@@ -158,7 +158,9 @@ def _read_comparison(place: str, document: object) -> Comparison:
         return Comparison(**{**parts, **{side: read_array(side, parts[side]) for side in ("of", "against")}})
 
 
-def _read_channel(document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]) -> list[Question]:
+def _read_channel(
+    document: object, metrics: Mapping[str, Metric], attributes: Mapping[str, Attribute]
+) -> tuple[Question, ...]:
     parts = _members(document, ("attribute", "questions", "design", "epsilon", "abstain", "table"))
     attribute = _known("attribute", parts["attribute"], attributes)
     asked = []
@@ -179,14 +181,14 @@ def _read_channel(document: object, metrics: dict[str, Metric], attributes: dict
         with at(f"questions[{index}]"):
             asked_for = {"attribute": attribute, "design": parts["design"], "epsilon": epsilon, "mechanism": channel}
             found.append(Question(**one, **asked_for, axis=index))
-    return found
+    return tuple(found)
 
 
 # What a question reckons with, which a table is made for and no estimate rests on.
 _RECKONED = ("expect", "spread", "weight", "abstaining")
 
 
-def _read_question(document: object, metrics: dict[str, Metric]) -> Document:
+def _read_question(document: object, metrics: Mapping[str, Metric]) -> Document:
     parts = _members(document, ("metric", "target", "levels"), _RECKONED)
     parts["metric"] = _known("metric", parts["metric"], metrics)
     parts["levels"] = read_array("levels", parts["levels"])
@@ -198,7 +200,7 @@ def _read_question(document: object, metrics: dict[str, Metric]) -> Document:
 
 
 def _read_counts(
-    document: object, metrics: dict[str, Metric], attributes: dict[str, Attribute]
+    document: object, metrics: Mapping[str, Metric], attributes: Mapping[str, Attribute]
 ) -> tuple[Question, ...]:
     parts = _members(document, ("attribute", "outcome", "epsilon", "records"), ("metric", "levels", "person"))
     parts["attribute"] = _known("attribute", parts["attribute"], attributes)
@@ -210,7 +212,7 @@ def _read_counts(
     return counted(NoisyCounts(declared=parts.pop("epsilon"), **parts))
 
 
-def _known(field: str, name: object, known: dict[str, T]) -> T:
+def _known(field: str, name: object, known: Mapping[str, T]) -> T:
     if not isinstance(name, str) or name not in known:
         raise BadStudy(field, name, f"must be one of the {field}s of the study")
     return known[name]
@@ -249,7 +251,7 @@ def write(study: "Study") -> Document:
         "stratum": _said(study.stratum, "of", "name", "share"),
         "issuer": _said(study.issuer, "name", "key"),
         "release": _said(study.release, "batch", "delta", "draws"),
-        "tables": [_WRITTEN[table[0].mechanism](table) for table in study.tables],
+        "tables": [_FORMATS[table[0].mechanism].write(table) for table in study.tables],
         "translations": study.translations and {tag: dict(texts) for tag, texts in study.translations.items()},
     }
     return {name: value for name, value in document.items() if value is not None}
@@ -303,6 +305,30 @@ def _write_counts(questions: tuple[Question, ...]) -> Document:
     return document | ({} if mechanism.metric is None else {"metric": mechanism.metric.name})
 
 
-_WRITTEN: Registry[Callable[[tuple[Question, ...]], Document]] = Registry(
-    {Channel: _write_channel, NoisyCounts: _write_counts}
+@dataclass(frozen=True)
+class TableFormat:
+    """How the tables of a mechanism stand in a document.
+
+    Args:
+        member: What only such a table has.
+        read: Reads one, given the metrics and the attributes by name.
+        write: Writes the one that answers some questions.
+    """
+
+    member: str
+    read: Callable[[object, Mapping[str, Metric], Mapping[str, Attribute]], tuple[Question, ...]]
+    write: Callable[[tuple[Question, ...]], Document]
+
+
+_FORMATS: Registry[TableFormat] = Registry(
+    {
+        Channel: TableFormat("table", _read_channel, _write_channel),
+        NoisyCounts: TableFormat("outcome", _read_counts, _write_counts),
+    }
 )
+
+
+def _format_of(table: object) -> TableFormat:
+    """Return what reads a table: by the member that only such a one has; a channel's says what is wrong with others."""
+    first, *others = _FORMATS
+    return next((one for one in others if isinstance(table, dict) and one.member in table), first)

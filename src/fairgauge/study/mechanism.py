@@ -1,6 +1,6 @@
 """What a mechanism is: it turns what a contributor holds into integers, with an exact loss."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
@@ -91,6 +91,10 @@ class Registry(Generic[_One]):
     def register(self, mechanism: type, one: _One) -> None:
         """Add what is known of another mechanism."""
         self._each[mechanism] = one
+
+    def __iter__(self) -> Iterator[_One]:
+        """Return what is known of each mechanism, in the order in which they came."""
+        return iter(self._each.values())
 
     def __getitem__(self, mechanism: object) -> _One:
         """Return what is known of a mechanism.

@@ -100,7 +100,7 @@ class Tally:
         """
         document = decode(data, error=BadTally)
         if "counts" in document and "contributors" not in document:
-            raise BadTally("contributors", "nothing", f"must be given: a tally without {OF_BEFORE}")
+            raise BadTally("contributors", "nothing", f"must be given: a tally without it {OF_BEFORE}")
         names = ("study", "counts", "contributors", *(["products"] if "products" in document else []))
         study, counts, contributors, *products = members(document, *names, error=BadTally)
         if not isinstance(study, str):

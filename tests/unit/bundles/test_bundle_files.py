@@ -1,12 +1,14 @@
 """Files are known by what they hold."""
 
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from fairgauge.bundles.bundle_files import KINDS, gather
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import OF_BEFORE, BadTally, InvalidInput
+from fairgauge.tallies import Tally
 from tests.unit.bundles.conftest import Served
 
 
@@ -24,6 +26,14 @@ def test_other_files_in_a_folder_are_named_and_those_by_name_refused(bundle: Ser
     assert sorted(found.others) == ["README.txt", "more (a folder)"]
     with pytest.raises(InvalidInput, match="is none of these: a study, a tally"):
         gather([bundle.folder / "study.json", bundle.folder / "README.txt"])
+
+
+def test_a_tally_of_before_is_called_a_tally_and_says_so(bundle: Served):
+    path = bundle.folder / "tally.json"
+    path.write_text(json.dumps({"counts": [1, 2], "study": "a"}), encoding="utf-8")
+    for paths in ([bundle.folder / "study.json", path], [bundle.folder]):
+        with pytest.raises(BadTally, match=OF_BEFORE):
+            Tally.from_bytes(gather(paths).pieces["tally"].read())
 
 
 def test_two_of_a_kind_are_refused(bundle: Served, tmp_path: Path):

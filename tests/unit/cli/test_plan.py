@@ -130,7 +130,10 @@ def test_a_plan_that_rests_on_who_answers_says_if(fairgauge: Run):
 def test_how_often_groups_answer_is_any_or_alike_and_nothing_for_sites(fairgauge: Run):
     assert refused(fairgauge("plan", *TERMS, "--answering", "often"), "answering=often: must be any, alike or a ratio")
     bare = ("--group", "a", "--group", "b", "--epsilon", 1, "--clients", 10, "--answering", "alike")
-    assert refused(fairgauge("plan", *bare), "answering=alike: must not be given where shares are not")
+    assert refused(
+        fairgauge("plan", *bare),
+        "answering=alike: must not be given where shares are not: state every group's, or leave it out",
+    )
     sites = ("--outcome", "confusion", "--sites", 5, "--people", 100, "--answering", "alike")
     assert refused(fairgauge("plan", *sites), "answering=alike: must not be given with --outcome")
 

@@ -60,6 +60,23 @@ def test_a_part_of_a_whole_is_measured_before_a_plain_number():
     assert [one.name for one in found.metrics] == ["Treffer"]
 
 
+@pytest.mark.parametrize(
+    ("values", "high", "expect"),
+    [
+        (["80%", "82 %", "81", "100"], "100", "85"),  # with and without a sign: both are parts of a hundred
+        (["80%", "120%"], "200", "100"),  # beyond a hundred percent: as they stand
+        (["80%", "0.9"], "1", "0.85"),
+    ],
+)
+def test_percent_signs_are_drafted_as_a_table_is_read(values: list[str], high: str, expect: str):
+    given = {"sex": ["female", "male"] * 200, "recall": values * (400 // len(values))}
+    _, found = drafted(given)
+    assert [one.high for one in found.metrics] == [high]
+    assert found.expect == {"recall": Decimal(expect)}
+    people = read_people(found.study(), given, found.table)  # every value is within the range
+    assert sum(cell.count for cell in people.population.cells) == 400
+
+
 def test_nothing_that_is_about_few_people_enters_the_file():
     given = people()
     text, _ = drafted(given)

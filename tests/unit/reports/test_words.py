@@ -159,6 +159,16 @@ def test_what_forging_could_do_is_said_with_its_limits():
     assert forging(QUESTION, replace(FOUND, sensitivity=None)) is None
 
 
+@pytest.mark.parametrize("moved", [90.5, 1950.0])
+def test_forging_is_said_to_move_a_gap_no_farther_than_a_gap_can_be(moved: float):
+    asked = replace(QUESTION, metric=Metric("score", "0", "90"))
+    forged = replace(FOUND, sensitivity=Sensitivity(None, moved))
+    far = "Forging 1 % of the answers could move the gap to anything up to 90, the largest that a gap can be."
+    assert words.forging_sentence(asked, forged) == far
+    within = replace(FOUND, sensitivity=Sensitivity(None, 89.0))
+    assert words.forging_sentence(asked, within) == "Forging 1 % of the answers could move the gap by up to 89."
+
+
 def test_the_fit_check_is_said():
     assert words.fit_sentence(replace(FOUND, fit=0.5)) == "No sign of forging that this check can see (p = 0.5)."
     assert words.fit_sentence(replace(FOUND, fit=1e-5)).startswith("There are signs of forging: honest answers seldom")

@@ -10,7 +10,15 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
-from fairgauge.simulation import Cell, Population, Reading, SitePopulation, simulate_sites, simulate_sites_exactly
+from fairgauge.simulation import (
+    Cell,
+    Population,
+    Reading,
+    SitePopulation,
+    simulate_exactly,
+    simulate_sites,
+    simulate_sites_exactly,
+)
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study, site_of
 
@@ -94,6 +102,16 @@ def test_sites_that_are_drawn_from_the_sites() -> None:
     assert sums == {True, False}
     with pytest.raises(InvalidInput, match="sites=0: must be an integer from 1"):
         simulate_sites(quiet, people, sites=0)
+
+
+def test_both_verbs_serve_sites() -> None:
+    exactly, people = simulate_exactly(STUDY, pl.DataFrame(TABLE), seed=2), SitePopulation.read(SITE, TABLE)
+    assert exactly == simulate_exactly(STUDY, people, seed=2) == simulate_sites_exactly(STUDY, people, seed=2)
+    assert exactly != fg.simulate(STUDY, people, seed=2)
+    with pytest.raises(InvalidInput, match="clients=8: must not be given in a study of sites"):
+        simulate_exactly(STUDY, people, clients=8)
+    with pytest.raises(InvalidInput, match="must be a SitePopulation, a data frame or a file"):
+        simulate_exactly(STUDY, Population((Cell("female", None, 3),)))
 
 
 def test_the_verb_takes_frames() -> None:

@@ -80,7 +80,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "groups=81 groups: must be from 2 to 64",
     ),
     (lambda: sex(answering="often"), "answering=often: must be any, alike or a ratio above 1"),
-    (lambda: sex(shares=None), "answering=alike: must not be given where shares are not"),
+    (
+        lambda: sex(shares=None),
+        "answering=alike: must not be given where shares are not: state every group's, or leave it out",
+    ),
     (
         lambda: sex(answering="any", share_error="0.01"),
         "share_error=0.01: must not be given where answering is any",

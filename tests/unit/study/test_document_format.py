@@ -8,7 +8,21 @@ from typing import Any
 import pytest
 
 from fairgauge.errors import OF_BEFORE, BadStudy, BadTable, InvalidInput, NotPrivate
-from fairgauge.study import Attribute, Issuer, Metric, Model, Question, Release, Stratum, Study, parse
+from fairgauge.study import (
+    Attribute,
+    Issuer,
+    Metric,
+    Model,
+    NoisyCounts,
+    Question,
+    Release,
+    Stratum,
+    Study,
+    counted,
+    document_format,
+    parse,
+)
+from fairgauge.study.mechanism import Registry
 from tests.samples import (
     RECALL,
     SEX,
@@ -23,6 +37,32 @@ from tests.samples import (
 )
 
 STUDIES = [full_study(), unlinked_study(), site_study(), site_study("levels"), Study("Joint", joint_questions())]
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.title)
+def test_a_table_has_the_member_that_tells_its_mechanism_and_no_others(study: Study) -> None:
+    own = document_format._FORMATS[study.mechanism]
+    for table in json.loads(study.to_bytes())["tables"]:
+        assert [one for one in document_format._FORMATS if one.member in table] == [own]
+
+
+def test_a_table_of_another_mechanism_is_read_by_what_that_registers(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(NoisyCounts):
+        """Noisy counts that stand in a document in another way."""
+
+    def read(table: Any, metrics: Any, attributes: Any) -> tuple[Question, ...]:
+        assert not metrics
+        return counted(Other(attributes[table["of"]], "confusion", 1))
+
+    def write(questions: tuple[Question, ...]) -> dict[str, Any]:
+        return {"other": True, "of": questions[0].attribute.name}
+
+    formats = Registry(dict(document_format._FORMATS._each))
+    formats.register(Other, document_format.TableFormat("other", read, write))
+    monkeypatch.setattr(document_format, "_FORMATS", formats)
+    study = Study("Another", counted(Other(SEX, "confusion", 1)))
+    assert json.loads(study.to_bytes())["tables"] == [{"other": True, "of": "sex"}]
+    assert type(Study.from_bytes(study.to_bytes()).mechanism) is Other
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.title)

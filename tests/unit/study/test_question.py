@@ -87,7 +87,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "shares=0.5: must be a list of numbers, one for each group",
     ),
     (lambda: Attribute("sex", ["a", "b"], {"a": 1}, answering="alike"), "shares=a dict: must be a list of numbers"),
-    (lambda: Attribute("sex", ["a", "b"], share_error=0.1), "share_error=0.1: must not be given where shares are not"),
+    (
+        lambda: Attribute("sex", ["a", "b"], share_error=0.1),
+        "share_error=0.1: must not be given where shares are not: state every group's, or leave it out",
+    ),
     (lambda: replace(SEX, share_error="0"), "share_error=0: must be above 0 and below 1"),
     (lambda: replace(SEX, share_error="1"), "share_error=1: must be above 0 and below 1"),
     (lambda: replace(SEX, share_source=""), "share_source='': must be text"),

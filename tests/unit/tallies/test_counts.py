@@ -87,7 +87,7 @@ def test_round_trip() -> None:
     ("data", "text"),
     [
         (b'{"study":"a"}', "counts=nothing: must be given"),
-        (b'{"study":"a","counts":[1]}', f"contributors=nothing: must be given: a tally without {OF_BEFORE}"),
+        (b'{"study":"a","counts":[1]}', f"contributors=nothing: must be given: a tally without it {OF_BEFORE}"),
         (b'{"study":"a","counts":[],"contributors":0,"more":1}', "more=1: is not a field"),
         (b'{"study":7,"counts":[],"contributors":0}', "study=7: must be the digest of a study"),
         (b'{"study":"a","counts":{},"contributors":0}', "counts={}: must be an array"),

@@ -530,8 +530,8 @@ const called = ({ metric, attribute }, index) => `questions[${index}] (${metric.
  * @param relay The address of a relay to ask through, so that the collector does not see who reads its study.
  * @param issuer The address of an issuer that the person names; it must sign for this study.
  *
- * A study that hides who answers wants a witness, if it comes from an address or goes through a relay: the digest, or the
- * issuer, from somebody else than the collector.  A study of your own would tell whose answer it is.
+ * A study that hides who answers wants a witness, wherever it came from: the digest, or the issuer, from somebody else
+ * than the collector.  A study of your own would tell whose answer it is.  `parseStudy` only reads, and asks for none.
  */
 export async function loadStudy(source, { digest = null, timeout = 20, relay = null, issuer = null } = {}) {
   const expected = digest === null ? [] : [digest];
@@ -550,7 +550,7 @@ export async function loadStudy(source, { digest = null, timeout = 20, relay = n
     if (study.digest !== name) throw new BadStudy("digest", study.digest, `must be ${name}: this is another study`);
   }
   const address = source instanceof Uint8Array ? null : new URL(source, globalThis.location?.href);
-  if (address !== null || relay !== null) await checkEverybodys(study, address, { digest, issuer, timeout, relay });
+  await checkEverybodys(study, address, { digest, issuer, timeout, relay });
   return study;
 }
 
@@ -945,7 +945,10 @@ function checkAttribute({ name, groups, cross, help, comparisons, ...known }) {
   if (answering !== null && answering !== "any" && answering !== "alike") checkRatio("answering", answering);
   for (const field of ["share_error", "share_source"]) {
     if (known[field] === null) continue;
-    if (shares === null) throw new BadStudy(field, known[field], "must not be given where shares are not");
+    if (shares === null) {
+      const rule = "must not be given where shares are not: state every group's, or leave it out";
+      throw new BadStudy(field, known[field], rule);
+    }
     if (field === "share_source") {
       checkText(field, share_source);
       continue;
