@@ -59,6 +59,12 @@ def show_truth(study: Study, rows: Sequence[dict[str, Any]], truths: Sequence[Tr
     if rows:
         chance = off is None or off.attribute.answering == ANY
         out.print(_verdict([row["holds"] for row in rows], chance=chance))
+        gaps = sum(len(truth.gaps) for truth in truths)
+        if len(rows) < gaps:
+            out.print(
+                f"{gaps - len(rows)} of the table's {gaps} gaps are not in this list: too few answers to tell them, or "
+                "others are larger."
+            )
     else:
         out.print("So few answers tell no gap.")
     if said is not None:

@@ -176,3 +176,23 @@ def test_a_miss_is_said(fairgauge: Run, files: tuple[Path, Path], elsewhere: Pat
     )
     few = fairgauge("simulate", files[0], "p.csv", "--clients", 1, "--seed", 1, "-o", "t.json")
     assert few.status == 0
+
+
+def test_gaps_that_cannot_be_told_are_counted(fairgauge: Run, elsewhere: Path):
+    (elsewhere / "p.csv").write_text("sex,recall,count\nfemale,1,5000\nmale,1,4999\nother,1,1\n")
+    groups = ("--group", "female", "--group", "male", "--group", "other")
+    options = (
+        "--attribute",
+        "sex",
+        "--metric",
+        "recall",
+        "--epsilon",
+        2,
+        "--title",
+        "T",
+        "--design",
+        "randomized-response",
+    )
+    assert fairgauge("design", *groups, *options, "-o", "s.json").status == 0
+    done = fairgauge("simulate", "s.json", "p.csv", "--clients", 20_000, "--seed", 1, "-o", "t.json")
+    assert "2 of the table's 3 gaps are not in this list: too few answers" in " ".join(done.out.split())
