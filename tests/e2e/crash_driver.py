@@ -27,6 +27,7 @@ import fairgauge.client.policy
 import fairgauge.client.records
 import fairgauge.client.site_command
 import fairgauge.client.study_source
+import fairgauge.study
 from fairgauge.client import Answer, Ledger, Patience, answer, command
 from fairgauge.client.disk import sync_folder
 
@@ -140,7 +141,7 @@ def main() -> None:
     plan = json.loads(sys.argv[1])
     for name, method in BROKEN[plan["client"]].items():
         setattr(Ledger, name, method)
-    study = fairgauge.client.load_study(plan["study"]).digest
+    study = fairgauge.study.Study.load(plan["study"]).digest
     number, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         status = run(plan, number, killed=True)
