@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.lines import Line
-from bench.load import CONNECTIONS, Load, load, memory_of
+from bench.load import CONNECTIONS, Load, load, memory_of, on_one_core
 from fairgauge.collector.stores.sql_store import migrations
 from tests.collecting.kills import publish
 from tests.collecting.servers import SERVE, ServerProcess, free_port, new_database
@@ -57,12 +57,12 @@ uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
 _COMMIT_EACH = """
 import sys
 from pathlib import Path
-from fairgauge.collector import intake
+from fairgauge.collector.group_commit import Intake
 from fairgauge.collector.config import read_config
 from fairgauge.collector.workers import serve
 async def submit(self, rows):
     return await self._store.add(rows, self._bucket())
-intake.Intake.submit = submit
+Intake.submit = submit
 serve(read_config(Path(sys.argv[1])), announce=lambda address: None)
 """
 
@@ -153,6 +153,8 @@ def _take_turns() -> dict[str, Load]:
             "each": _address(stack.enter_context(_new_collector(code=_COMMIT_EACH))),
             "postgresql": _address(stack.enter_context(_new_collector(store=new_database()))),
         }
+        for _, pid in servers.values():
+            on_one_core(pid)
         rounds = [
             {name: load(*server, STUDY.digest, SECONDS) for name, server in servers.items()} for _ in range(ROUNDS)
         ]

@@ -18,7 +18,7 @@ from fairgauge.designs import make_channel
 from fairgauge.simulation.answers import write_parquet
 from fairgauge.simulation.clients import Clients
 from fairgauge.tallies import Tally, from_files
-from fairgauge.tallies.engines import has_java
+from fairgauge.tallies.engine_readers import has_java
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

@@ -16,14 +16,14 @@ from functools import cache
 
 from scipy.stats import binomtest
 
-from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.simulation import Population, simulate, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Attribute, Metric, Question, Study
-from fairgauge.study.sides import usual_comparisons
+from fairgauge.study.margins import usual_comparisons
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.comparisons import Pair, Side, margin_sides, pair_names
 from fairgauge.targets.scores import Scores

@@ -160,7 +160,7 @@ def _ratio_holds(setting: Setting, tally: Tally, kind: str) -> bool:
 
 def _reader(setting: Setting, tally: Tally, kind: str) -> Reader:
     estimands, counts = estimands_of(setting.study.questions[0]), counts_of(tally.for_question(setting.study, 0))
-    return READERS[kind](estimands, counts, None, Thrown(f"{setting.study.digest} 0"))
+    return READERS[kind](estimands, counts, None, Thrown(f"{setting.study.seed} 0"))
 
 
 def _ask(ask: Callable[..., bool], *about: object) -> bool | None:

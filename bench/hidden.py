@@ -6,8 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from bench.lines import Line
-from fairgauge.crowd.certificate import Blanket
-from fairgauge.crowd.search import smallest_epsilon
+from fairgauge.crowd.crowd_epsilon import Blanket, smallest_epsilon
 
 POINTS = Path(__file__).parents[1] / "tests" / "data" / "draws_reference.json"
 

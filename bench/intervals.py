@@ -15,7 +15,7 @@ from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.decoder import Decoder

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from rich.console import Console
+
 
 @dataclass(frozen=True)
 class Line:
@@ -19,6 +21,15 @@ class Line:
 
 # A topic measures things that belong together, side by side.
 Topic = Callable[[], Iterator[Line]]
+
+
+# Where topics say how far they are: the bar of all topics stays below it.
+CONSOLE = Console(stderr=True)
+
+
+def tell(text: str) -> None:
+    """Say how far a topic is."""
+    CONSOLE.print(f"[dim]{time.strftime('%H:%M:%S')}[/] {text}", highlight=False)
 
 
 def seconds(work: Callable[[], object], *, repeat: int = 5) -> float:

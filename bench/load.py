@@ -45,6 +45,12 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def on_one_core(pid: int) -> None:
+    """Let a process use the first core alone, with all its threads: the others are left to whoever sends."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {0})
+
+
 def memory_of(pid: int) -> float:
     """Return the resident memory in MiB."""
     return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

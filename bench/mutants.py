@@ -5,17 +5,18 @@
     python -m bench.mutants --named alpha seal  those of them with "alpha" or "seal" in their name or promise
     python -m bench.mutants --random 60         so many random ones alone, drawn anew; --seed 7 draws the same again
     python -m bench.mutants client --random 40  so many of some rooms
+    python -m bench.mutants --constants betting every constant of some modules, 5 % less and 5 % more
+    python -m bench.mutants --write             and write each room's score into bench/results.md
 
 A mutant is one change.  The named ones are in :mod:`bench.named_mutants`, each with the promise that it breaks and the
-tests that are to notice: all of them must be killed.  The others are made here: ``<`` becomes ``<=``, ``and`` becomes
-``or``, a number is another one, a check is left out; they are drawn at random, so that nobody writes tests for a list.
-A mutant is killed if a test fails, or runs for ever: first the tests where one would look for its module's, then those
-of its room.  One that survives is a sentence that no test checks, or a change that means the same.  Each runs in a
-process that is forked from one with the libraries loaded, on a copy of the source.
+tests that are to notice: all of them must be killed.  The others are drawn at random (:mod:`bench.random_mutants`), and
+judged by the tests that reach the line, of those where one would look for its module's and of its room
+(:mod:`bench.switched_mutants`).  A mutant is killed if a test fails, or runs for ever.  One that survives is a sentence
+that no test checks, or a change that means the same.  Each runs in a process that is forked from one with the libraries
+loaded, on a copy of the source.
 """
 
 import argparse
-import ast
 import compileall
 import os
 import re
@@ -25,20 +26,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
+from bench.lines import Line
 from bench.named_mutants import NAMED, ROOT, NamedMutant, Place, killers_of, places_of
-from tests.contract.test_layout import covered, mirrored
+from bench.random_mutants import ROOMS, Mutant, constants, drawn, nearest, whole_room
+from bench.results import Record, measured, read_results, write_results
+from bench.switched_mutants import Switchboard
 
-SOURCE = ROOT / "src" / "fairgauge"
 # A named mutant whose tests take longer than this is taken to run for ever.
 LONGEST = 180.0
 RANDOM = 300
@@ -54,222 +57,6 @@ LIBRARIES = (
     "starlette.applications",
     "msgspec",
 )
-
-# Each room: where its modules are, and what tests them beside their own files.
-ROOMS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
-    "estimation": (["estimation/*.py"], ["tests/property/test_estimate.py", "tests/statistical/test_fit.py"]),
-    "client": (["client/*.py"], ["tests/property/test_client.py", "tests/statistical/test_ledger.py"]),
-    "privacy": (
-        ["channel.py", "crowd/*.py", "passes/*.py", "envelopes/*.py"],
-        ["tests/property/test_channel.py", "tests/property/test_crowd.py"],
-    ),
-    "study": (["study/*.py"], ["tests/property/test_study.py", "tests/golden"]),
-    "targets": (["targets/*.py"], ["tests/unit/estimation/test_estimands.py"]),
-    "tallies": (["tallies/*.py"], []),
-    "collector": (["collector/*.py", "collector/*/*.py"], ["tests/property/test_collector_model.py"]),
-    "parties": (["server/*.py", "issuer/*.py", "relay/*.py"], []),
-    "javascript": (["collector/static/*.js"], ["tests/vectors/test_javascript.py"]),
-}
-# Browsers read JavaScript as people do, and take their time.
-BROWSERS = ("tests/browser/test_client.py", "tests/browser/test_refusals.py", "tests/browser/test_unlinked.py")
-
-_SWAPPED: dict[type[ast.AST], Any] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-}  # fmt: skip
-_OPPOSITES = {"min": "max", "any": "all", "floor": "ceil", "minimum": "maximum", "argmin": "argmax"}
-_OPPOSITES |= {new: old for old, new in _OPPOSITES.items()}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A module with one change."""
-
-    module: str
-    line: int
-    change: str
-    source: str
-
-
-def mutants(module: str, source: str, wanted: Container[int] = range(sys.maxsize)) -> Iterator[Mutant]:
-    """Yield the module with each change, one at a time; or with those of them that have these numbers.
-
-    >>> [mutant.change for mutant in mutants("m.py", "assert max(a) < 2")]
-    ['max(a) < 2 -> max(a) <= 2', 'max(a) -> min(a)', '2 -> 3']
-    """
-    tree = ast.parse(source)
-    for number, (parent, name, place, old, new) in enumerate(_changes(tree)):
-        if number in wanted:
-            _put(parent, name, place, new)
-            yield Mutant(module, old.lineno, f"{_short(old)} -> {_short(new)}", ast.unparse(tree))
-            _put(parent, name, place, old)
-
-
-def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int, ast.expr | ast.stmt, ast.AST]]:
-    silent = {id(node) for part in _silent(tree) for node in ast.walk(part)}
-    for parent in ast.walk(tree):
-        for name, value in ast.iter_fields(parent):
-            for place, old in enumerate(value if isinstance(value, list) else [value]):
-                if not isinstance(old, ast.expr | ast.stmt) or id(old) in silent:
-                    continue
-                for new in changes(old):
-                    yield parent, name, place, old, ast.fix_missing_locations(ast.copy_location(new, old))
-
-
-def changes(node: ast.expr | ast.stmt) -> Iterator[ast.AST]:
-    """Yield what a node may be mistaken for."""
-    match node:
-        case ast.Call(ast.Name(name), arguments, keywords) if name in _OPPOSITES:
-            yield ast.Call(ast.Name(_OPPOSITES[name]), arguments, keywords)
-        case ast.Call(ast.Attribute(base, name), arguments, keywords) if name in _OPPOSITES:
-            yield ast.Call(ast.Attribute(base, _OPPOSITES[name]), arguments, keywords)
-        case ast.If(ast.Name() | ast.Call() | ast.Attribute() as test, body, orelse):
-            yield ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)
-        case ast.Raise() | ast.Expr(ast.Call() | ast.Await()):
-            yield ast.Pass()
-        case ast.Continue():
-            yield ast.Break()
-        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
-            yield operand
-        case ast.Constant(value):
-            yield from _other_constants(value)
-        case _:
-            yield from _other_operators(node)
-
-
-def _other_constants(value: object) -> Iterator[ast.AST]:
-    match value:
-        case bool():
-            yield ast.Constant(not value)
-        case int():
-            yield ast.Constant(value + 1)
-        case float():
-            yield ast.Constant(2 * value if value else 1.0)
-
-
-def _other_operators(node: ast.AST) -> Iterator[ast.AST]:
-    match node:
-        case ast.Compare(left, ops, comparators):
-            for i, op in enumerate(ops):
-                yield ast.Compare(left, [*ops[:i], _SWAPPED[type(op)](), *ops[i + 1 :]], comparators)
-        case ast.BoolOp(op, values):
-            yield ast.BoolOp(_SWAPPED[type(op)](), values)
-        case ast.BinOp(left, op, right) if type(op) in _SWAPPED and not _is_text(left):
-            yield ast.BinOp(left, _SWAPPED[type(op)](), right)
-        case ast.AugAssign(target, op, value) if type(op) in _SWAPPED:
-            yield ast.AugAssign(target, _SWAPPED[type(op)](), value)
-            yield ast.Pass()
-
-
-def _silent(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what no test can notice, or only a reader does: annotations, decorators, docstrings and texts of errors."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from (*node.decorator_list, *([node.returns] if node.returns else []))
-            case ast.arg(annotation=ast.expr() as annotation) | ast.AnnAssign(annotation=annotation):
-                yield annotation
-            case ast.ClassDef():
-                yield from node.decorator_list
-            case ast.JoinedStr():
-                yield node
-            case ast.If(ast.Name("TYPE_CHECKING")):
-                yield node
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _put(parent: ast.AST, name: str, place: int, node: ast.AST) -> None:
-    value = getattr(parent, name)
-    if isinstance(value, list):
-        value[place] = node
-    else:
-        setattr(parent, name, node)
-
-
-def _short(node: ast.AST) -> str:
-    text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= 70 else text[:67] + "..."
-
-
-# What a token of JavaScript may be mistaken for; comments and texts are left alone.
-_TOKENS = {
-    "===": "!==", "!==": "===", "<=": "<", ">=": ">", "<": "<=", ">": ">=", "&&": "||", "||": "&&", "+": "-", "-": "+",
-    "*": "+", "true": "false", "false": "true", "!": "",
-}  # fmt: skip
-_JAVASCRIPT = re.compile(
-    r"""(?P<silent>//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|=>|\+\+|--|\?\?|\?\.|[*+-]=)
-    |(?P<token>===|!==|<=|>=|&&|\|\||[<>+*!-]|\b(?:true|false)\b)
-    |(?P<number>(?<![\w.])\d+n?\b(?!\.))""",
-    re.DOTALL | re.VERBOSE,
-)
-
-
-def script_mutants(module: str, source: str, wanted: Container[int] = range(sys.maxsize)) -> Iterator[Mutant]:
-    """Yield a module of JavaScript with each change, one at a time; or with those of them that have these numbers.
-
-    >>> [one.change for one in script_mutants("m.js", "if (a < 2) b(); // 1")]
-    ['if (a < 2) b(); // 1: < -> <=', 'if (a < 2) b(); // 1: 2 -> 3']
-    """
-    told = [found for found in _JAVASCRIPT.finditer(source) if found["silent"] is None]
-    for number, found in enumerate(told):
-        if number in wanted:
-            old = found[0]
-            new = _TOKENS[old] if old in _TOKENS else re.sub(r"\d+", lambda digits: str(int(digits[0]) + 1), old)
-            line = source.count("\n", 0, found.start())
-            about = f"{source.splitlines()[line].strip()[:70]}: {old} -> {new}"
-            yield Mutant(module, line + 1, about, source[: found.start()] + new + source[found.end() :])
-
-
-def drawn(room: str, count: int, rng: Random) -> list[Mutant]:
-    """Return so many mutants of a room, each as likely as any other."""
-    every = [
-        (path, number)
-        for pattern in ROOMS[room][0]
-        for path in sorted(SOURCE.glob(pattern))
-        for number in range(_number(path))
-    ]
-    wanted: dict[Path, set[int]] = {}
-    for path, number in rng.sample(every, min(count, len(every))):
-        wanted.setdefault(path, set()).add(number)
-    return [
-        one
-        for path, numbers in wanted.items()
-        for one in (script_mutants if path.suffix == ".js" else mutants)(
-            str(path.relative_to(SOURCE)), path.read_text(encoding="utf-8"), numbers
-        )
-    ]
-
-
-@cache
-def _number(path: Path) -> int:
-    """Return how many mutants a module has."""
-    source = path.read_text(encoding="utf-8")
-    if path.suffix == ".js":
-        return sum(found["silent"] is None for found in _JAVASCRIPT.finditer(source))
-    return sum(1 for _ in _changes(ast.parse(source)))
-
-
-def nearest(room: str, module: str) -> list[str]:
-    """Return the tests where one would look for those of a module, and what else tests its room."""
-    extra = list(ROOMS[room][1])
-    if module.endswith(".js"):
-        return extra
-    name = ".".join(("fairgauge", *Path(module).with_suffix("").parts))
-    own = [str(mirrored(name).relative_to(ROOT))] if mirrored(name).is_file() else []
-    return [*own, *covered().get(name, []), *extra]
-
-
-def whole_room(module: str) -> list[str]:
-    """Return the tests of all of a module's room, for what survived the nearest ones."""
-    if module.endswith(".js"):
-        return list(BROWSERS)
-    folder = f"tests/unit/{module.partition('/')[0]}"
-    return [folder] if "/" in module else ["tests/unit/study", "tests/unit/client", "tests/statistical/test_answers.py"]
 
 
 @dataclass(frozen=True)
@@ -287,12 +74,12 @@ class Verdict:
 class Copy:
     """A copy of the source and its tests, in which one module at a time is a mutant; editing goes on meanwhile."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, of: Path = ROOT) -> None:
         self.folder = folder
         for name in ("bench", "deploy", "docs", "examples", "src", "tests"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+            shutil.copytree(of / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
         for name in ("CHANGELOG.md", "README.md", "pyproject.toml"):
-            shutil.copy(ROOT / name, folder)
+            shutil.copy(of / name, folder)
         compileall.compile_dir(folder / "src", quiet=2)
 
     def run(self, tests: Sequence[str], *, seconds: float) -> Verdict:
@@ -373,8 +160,8 @@ class Copy:
             file.write_bytes(before)
 
 
-def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int, near: bool) -> None:
-    """Try so many mutants over some rooms, and print what became of each and the score of each room.
+def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int, near: bool) -> list[Line]:
+    """Try so many mutants over some rooms, print what became of each, and return the score of each room.
 
     Args:
         rooms: The rooms, each with an equal part of the mutants.
@@ -383,45 +170,97 @@ def judge(rooms: Sequence[str], *, count: int, seed: int, jobs: int, near: bool)
         jobs: How many at a time.
         near: Leave it at the nearest tests, without those of the room.
     """
-    rng, start = Random(seed), time.monotonic()
-    chosen = [(room, one) for room in rooms for one in drawn(room, max(1, count // len(rooms)), rng)]
-    alive, killers = Counter[str](), set[str]()
+    rng = Random(seed)
+    chosen = {room: drawn(room, max(1, count // len(rooms)), rng) for room in rooms}
+    found = judge_drawn(chosen, jobs=jobs, near=near)
+    print(f"random, seed {seed}")
+    return found
+
+
+def judge_drawn(chosen: Mapping[str, Sequence[Mutant]], *, jobs: int, near: bool) -> list[Line]:
+    """Try the mutants of some rooms, print what became of each, and return the score of each room."""
+    start, tried, killed = time.monotonic(), Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
+        # What was there when mutants were drawn is what is judged, whatever is edited meanwhile.
+        source = Copy(Path(folder)).folder
+        for room, mutants in chosen.items():
+            for one, verdict in _verdicts(room, mutants, source, jobs=jobs, near=near):
+                told = "killed by" if verdict.outcome == "failed" else "SURVIVED"
+                tried[room] += 1
+                killed[room] += verdict.outcome == "failed"
+                print(f"{one.module}:{one.line}  {one.change}  {told} {verdict.how}", flush=True)
+            print(f"{room}: {killed[room]} of {tried[room]} killed", flush=True)
+    print(f"{killed.total()} of {tried.total()} in {time.monotonic() - start:.0f} s")
+    return _lines("random", tried, killed, AIMS)
+
+
+# How many random mutants are to be killed.  The others mean the same, or change no promise.
+AIMS = dict.fromkeys(("estimation", "client", "privacy"), "0.95 or more") | {"collector": "0.85 or more"}
+
+
+def _lines(kind: str, tried: Counter[str], killed: Counter[str], aims: Mapping[str, str]) -> list[Line]:
+    """Return the score of each room, as a line of the bench."""
+    return [
+        Line(f"{kind}: {room}", f"{killed[room]} killed", f"{count} tried", killed[room] / count, aims.get(room, ""))
+        for room, count in sorted(tried.items())
+    ]
+
+
+def _verdicts(
+    room: str, chosen: Sequence[Mutant], source: Path, *, jobs: int, near: bool
+) -> Iterator[tuple[Mutant, Verdict]]:
+    """Yield what becomes of each mutant of a room: with switches where they can be, else in a copy of its own."""
+    tests = {one.module: _tests_of(room, one.module, near=near) for one in chosen}
+    slow: list[tuple[Mutant, list[str]]] = []
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        board = Switchboard(Copy(Path(folder), source).folder, chosen)
+        seen: set[int] = set()
+        for judged in board.judge(sorted({test for some in tests.values() for test in some}), jobs=jobs):
+            seen.add(id(judged.mutant))
+            if judged.killer:
+                yield judged.mutant, Verdict("failed", judged.killer.rpartition("/")[2], judged.killer)
+            elif judged.early or not judged.files:
+                slow.append((judged.mutant, judged.files))
+            else:
+                yield judged.mutant, Verdict("passed", f"{len(judged.files)} files of tests that reach it")
+    slow += [(one, []) for one in chosen if id(one) not in seen]
+    killers: set[str] = set()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copies = [Copy(Path(folder) / str(number), source) for number in range(jobs if slow else 0)]
         free = SimpleQueue[Copy]()
         for copy in copies:
             free.put(copy)
 
-        def work(task: tuple[str, Mutant]) -> tuple[str, Mutant, Verdict]:
-            (room, one), copy = task, free.get()
+        def work(task: tuple[Mutant, list[str]]) -> tuple[Mutant, Verdict]:
+            (one, files), copy = task, free.get()
             try:
                 with copy.changed(one.module, one.source):
-                    verdict = copy.run(nearest(room, one.module), seconds=LONGEST)
+                    own = nearest(room, one.module)
+                    verdict = copy.run(sorted({*own, *files}), seconds=LONGEST)
+                    rest = [test for test in whole_room(one.module) if test not in own]
                     if verdict.outcome == "passed" and not near:
-                        verdict = copy.run(whole_room(one.module), seconds=2 * LONGEST)
+                        verdict = copy.run(rest, seconds=2 * LONGEST)
             finally:
                 free.put(copy)
-            return room, one, verdict
+            return one, verdict
 
         with ThreadPoolExecutor(jobs) as pool:
-            for room, one, verdict in pool.map(work, chosen):
-                told = "killed by" if verdict.outcome == "failed" else "SURVIVED"
-                alive[room] += verdict.outcome != "failed"
-                print(f"{one.module}:{one.line}  {one.change}  {told} {verdict.how}", flush=True)
+            for one, verdict in pool.map(work, slow):
                 killers |= {verdict.test} - {""}
+                yield one, verdict
         if killers:
             _passing(copies[0], sorted(killers))  # what fails without any mutant has killed none
-    tried = Counter(room for room, _ in chosen)
-    for room, number in tried.items():
-        print(f"{room}: {number - alive[room]} of {number} killed")
-    print(
-        f"random, seed {seed}: {tried.total() - alive.total()} of {tried.total()} in {time.monotonic() - start:.0f} s"
-    )
 
 
-def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
-    """Try named mutants, print what became of each, and return how many were not killed."""
-    rooms, left = Counter(one.room for one in chosen), Counter[str]()
+def _tests_of(room: str, module: str, *, near: bool) -> list[str]:
+    if module.endswith(".js"):
+        return []
+    return nearest(room, module) if near else [*nearest(room, module), *whole_room(module)]
+
+
+def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> list[Line]:
+    """Try named mutants, print what became of each, and return how many were killed in each room of the source."""
+    tried, killed = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(folder) / str(number)) for number in range(jobs)]
         # What a copy has is what is judged, whatever is edited meanwhile.
@@ -447,10 +286,12 @@ def judge_named(chosen: Sequence[NamedMutant], *, jobs: int) -> int:
             for one, verdict, seconds in pool.map(work, chosen):
                 told = {"failed": "killed by", "passed": "SURVIVED", "unclear": "DOES NOT APPLY"}[verdict.outcome]
                 print(f"{one.name:<72} {seconds:5.1f} s  {told} {verdict.how}", flush=True)
-                left[one.room] += verdict.outcome != "failed"
-    print(", ".join(f"{room} {count - left[room]} of {count}" for room, count in rooms.items()))
-    print(f"named: {len(chosen) - left.total()} of {len(chosen)} killed", flush=True)
-    return left.total()
+                place, _ = places[one.name]
+                room = "nowhere" if place is None else Path(place.module).parts[0].removesuffix(".py")
+                tried[room] += 1
+                killed[room] += verdict.outcome == "failed"
+    print(f"named: {killed.total()} of {len(chosen)} killed", flush=True)
+    return _lines("named", tried, killed, dict.fromkeys(tried, "all"))
 
 
 def _found(one: NamedMutant, root: Path) -> tuple[Place | None, list[str]]:
@@ -475,7 +316,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--named", nargs="*", metavar="TEXT", help="named mutants alone: all, or those with a text")
     parser.add_argument("--random", type=int, metavar="N", help="random mutants alone: so many over all rooms")
     parser.add_argument("--seed", type=int, help="draw the random ones as before; else they are others each time")
+    parser.add_argument("--constants", nargs="+", metavar="TEXT", help="constants of modules with such a text alone")
     parser.add_argument("--near", action="store_true", help="random ones: the nearest tests alone, not the room's")
+    parser.add_argument("--write", action="store_true", help="write the scores of all rooms into bench/results.md")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to try at once")
     options = parser.parse_args(arguments)
     for room in options.rooms:
@@ -484,22 +327,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for library in LIBRARIES:
         __import__(library)
-    left = 0
+    if options.write and (options.rooms or options.named or options.constants):
+        parser.error("--write wants all rooms: a part of them is no score")
+    if options.constants:
+        by_room: dict[str, list[Mutant]] = {}
+        for room, one in constants(options.constants):
+            by_room.setdefault(room, []).append(one)
+        judge_drawn(by_room, jobs=options.jobs, near=options.near)
+        return 0
+    found: dict[str, Record] = {}
     if not options.rooms and options.random is None:
         chosen = [one for one in NAMED if one.has(options.named or ())]
         if not chosen:
             raise SystemExit("no named mutant has that text")
-        left = judge_named(chosen, jobs=min(options.jobs, len(chosen)))
+        work = partial(judge_named, chosen, jobs=min(options.jobs, len(chosen)))
+        found["named mutants"] = measured(work, 0.0, timed=False)
     if options.named is None:
         seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
-        judge(
-            options.rooms or list(ROOMS),
-            count=options.random or RANDOM,
-            seed=seed,
-            jobs=options.jobs,
-            near=options.near,
-        )
-    return 1 if left else 0
+        rooms, count = options.rooms or list(ROOMS), options.random or RANDOM
+        work = partial(judge, rooms, count=count, seed=seed, jobs=options.jobs, near=options.near)
+        found["random mutants"] = measured(work, 0.0, timed=False)
+    if options.write:
+        write_results(read_results() | found)
+    named = found.get("named mutants")
+    return int(named is not None and any(line.ratio < 1 for line in named.lines))
 
 
 if __name__ == "__main__":

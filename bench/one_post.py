@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 import uvicorn
+import uvloop
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -23,12 +24,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from bench.lines import Line
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.config import Config, Rates
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import FRESH, Row
+from fairgauge.collector.stores.store import FRESH, Row
 from fairgauge.server.slow_clients import make_protocol
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
@@ -64,7 +65,8 @@ class _Transport(asyncio.Transport):
 
 def one_post() -> Iterator[Line]:
     """Where the time of one POST goes."""
-    found = asyncio.run(_measured())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as collectors run
+        found = runner.run(_measured())
     before, least = 0.0, next(iter(found.values()))
     for name, spent in found.items():
         more = f"more than the line before: {spent - before:.1f} µs"
@@ -79,7 +81,7 @@ async def _measured() -> dict[str, float]:
         config = Config(secrets=str(folder / "secrets"), store=f"sqlite:///{folder / 'gauge.db'}", rates=rates)
         collector = Collector(config, await open_store(config.store))
         await collector.start()
-        await collector.publish(STUDY.to_bytes(), Terms())
+        await collector.publish(STUDY.to_bytes(), PublishingTerms())
         app, submit, add = make_app(collector), collector.intake.submit, collector.store.add
         hurried, _ = make_protocol(config.limits)
 

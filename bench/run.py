@@ -24,18 +24,17 @@ from rich.table import Table
 from bench.collector import batches, crowd, durable_answers
 from bench.hidden import hidden
 from bench.intervals import widths
-from bench.kills import killed_batches, killed_clients, killed_collectors, killed_everywhere
-from bench.lines import Line, Topic, seconds
+from bench.kills import killed, killed_everywhere
+from bench.lines import CONSOLE, Line, Topic, seconds
 from bench.one_post import one_post
 from bench.population import population
 from bench.relay import relay
 from bench.results import QUIET, Record, commit, measured, others_load, read_results, write_results
 from bench.scale import SCALE
 from bench.several import several
-from bench.siege import siege
+from bench.siege import bent_requests, siege, siege_tail
 from bench.sites import sites
-from bench.stored import stored
-from bench.thousand import thousand
+from bench.stored import stored_in
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
 from fairgauge.designs import known_designs, make_channel
@@ -145,23 +144,23 @@ TOPICS: dict[str, Topic] = {
     "one-post": one_post,
     "batches": batches,
     "crowd": crowd,
-    "kills": killed_collectors,
-    "killed_batches": killed_batches,
-    "client-kills": killed_clients,
     "relay": relay,
 }
 # What takes longer than all others together runs only if it is named.
 LONG: dict[str, Topic] = {
     "siege": siege,
-    "stored": stored,
-    "thousand": thousand,
+    "siege-tail": siege_tail,
+    "bent-requests": bent_requests,
+    "stored-sqlite": partial(stored_in, "sqlite"),
+    "stored-postgresql": partial(stored_in, "postgresql"),
+    "kills": killed,
     "every-instruction": killed_everywhere,
 }
 # Nothing in these is a time, and a busy machine finds the same.
 TIMELESS = frozenset(
     {
         *("accuracy", "population", "several", "intervals", "sites", "hidden", "clients", "wire"),
-        *("kills", "killed_batches", "client-kills", "thousand", "every-instruction"),
+        *("kills", "every-instruction", "bent-requests"),
     }
 )
 
@@ -186,7 +185,7 @@ def main() -> int:
     commit()  # that of the code that is loaded, whatever is committed meanwhile
     found: dict[str, Record] = {}
     refused: list[str] = []
-    for name in track(typed.topics or list(TOPICS), "Measuring", console=Console(stderr=True)):
+    for name in track(typed.topics or list(TOPICS), "Measuring", console=CONSOLE):
         free = typed.quick or typed.busy or name in TIMELESS
         before = others_load() if free else _calm()
         if before > QUIET and not free:
