@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairgauge.collector.operations import openapi
 from fairgauge.collector.queries import rule_of
+from fairgauge.collector.routes import openapi
 from fairgauge.server.problems import OTHER_KEY, URN
 
 OTHER_KEY_MEANS = "The envelope is for a key that this gateway has not (RFC 9458)"
@@ -27,7 +27,7 @@ def page() -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "# Collector API"
     yield ""
-    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.operations. -->"
+    yield "<!-- Made from the OpenAPI document by docs/collector_api.py: edit fairgauge.collector.routes. -->"
     yield ""
     yield document["info"]["description"] + " A running collector shows this as `/openapi.json`."
     yield ""
@@ -67,7 +67,7 @@ def _shape(response: dict[str, Any]) -> str:
     for content in response.get("content", {}).values():
         schema = content["schema"]
         names = [one["$ref"].rpartition("/")[2] for one in schema.get("oneOf", [schema]) if "$ref" in one]
-        if names and names != ["Problem"]:
+        if names and names != ["ProblemDocument"]:
             return ": " + " or ".join(names)
     return ""
 
@@ -89,7 +89,7 @@ def _problems(document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "| type | meaning |"
     yield "|---|---|"
-    for urn in document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"]:
+    for urn in document["components"]["schemas"]["ProblemDocument"]["properties"]["type"]["enum"]:
         kind = urn.removeprefix(URN)
         meaning = OTHER_KEY_MEANS if kind == OTHER_KEY else document["components"]["responses"][kind]["description"]
         yield f"| `{urn}` | {meaning} |"

@@ -13,7 +13,7 @@ project_copyright = f"2026, {author}"
 version = release = fairgauge.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "levels", "mathml"]
-exclude_patterns = ["_build", "paper", "older-people"]  # what these folders hold is included in pages
+exclude_patterns = ["_build", "paper", "older-people", "whitepaper"]  # parts of pages, and a page made of parts
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -38,8 +38,11 @@ napoleon_numpy_docstring = False
 python_use_unqualified_type_names = True
 
 # Every reference to this package must lead somewhere. Other packages' pages are on the network: their names
-# are not links.
+# are not links; nor are the names of classes that are a module's own.
 nitpicky = True
-nitpick_ignore_regex = [(r"py:.*", r"(?!fairgauge\b).*")]
+nitpick_ignore_regex = [(r"py:.*", r"(?!fairgauge\b).*"), (r"py:class", r"fairgauge\..*\._\w+")]
 # What plans keep of a table is nothing that a reader of the page makes.
-nitpick_ignore = [("py:class", "fairgauge.estimation.estimands.Estimands")]
+nitpick_ignore = [
+    ("py:class", "fairgauge.estimation.estimands.Estimands"),
+    ("py:class", "fairgauge.planning.contributors.Contributors"),
+]
