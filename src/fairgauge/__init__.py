@@ -98,7 +98,7 @@ __getattr__, __dir__ = lazily(
 def _load_bodies(name: str) -> None:
     """Import the rooms that give values their late methods: how they look, and what a study is drafted from."""
     if name == "draft":
-        import fairgauge.planning.draft
+        import fairgauge.planning.study_draft
     else:
         import fairgauge.reports.notebook  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Audit a randomiser from outside: a lower confidence bound on its epsilon, from its outputs alone.
+r"""Audit a randomiser from outside: a lower confidence bound on its epsilon, from its outputs alone.
 
 An event that is likelier for one input than for another by a factor r shows that epsilon is at least ln r.  Half of the
 samples are searched for the event that shows most; the other half measures that one event, so the search costs no
@@ -12,9 +12,19 @@ is what :attr:`fairgauge.channel.Channel.epsilon` is for.
 >>> finding = audit(tell_the_truth_three_times_in_four, 0, 1, samples=20_000)
 >>> 1.0 < finding.epsilon < 1.0987  # ln 3 = 1.0986
 True
+
+A site is audited (:func:`audit_site`) by whether its noise has the law that the study's epsilon needs.  Records are
+made whose true counts are known: some people with one record in each cell, and one person with more records than may
+count.  What comes out less these counts must be discrete Laplace noise,
+
+.. math:: P(Z = z) = \frac{1 - q}{1 + q}\, q^{|z|} , \qquad q = e^{-\varepsilon / 2r} ,
+
+each size as often as its law says, by exact binomial tests.  Noise that is too small, clamped at zero, or a float that
+was rounded is caught, and so is a person who counts more often than the study allows.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,18 +33,19 @@ from typing import Any
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.client.limits import UNLIMITED
+from fairgauge.client.records import RecordColumns, Records
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.study import Study, Table
+from fairgauge.study import Metric, NoisyCounts, Study, Table
 
 try:
     import numpy as np
     from numpy.typing import NDArray
-    from scipy.special import betaincinv
+    from scipy.special import bdtr, bdtrc, betaincinv
 except ImportError:
     raise MissingExtra("auditing needs numpy and scipy", "lab") from None
 
-Codes = NDArray[np.int64]
-Outputs = list[Any] | NDArray[Any]
+_Codes = NDArray[np.int64]
+_Outputs = list[Any] | NDArray[Any]
 
 # Numbers with more distinct values than this are sorted into bins.
 _DISTINCT = 64
@@ -92,7 +103,7 @@ def audit(
     )
 
 
-def lower_bound(first: Outputs, second: Outputs, *, confidence: float = 0.99) -> Finding:
+def lower_bound(first: _Outputs, second: _Outputs, *, confidence: float = 0.99) -> Finding:
     """Return the same from outputs that were drawn already; a numpy array of numbers, one column each, is fastest."""
     if not 0 < confidence < 1:
         raise InvalidInput("confidence", confidence, "must be between 0 and 1")
@@ -113,22 +124,23 @@ def lower_bound(first: Outputs, second: Outputs, *, confidence: float = 0.99) ->
     return Finding(bound, confidence, likelier, cells.describe(chosen), hits, size - half)
 
 
-def _best_event(first: Codes, second: Codes, samples: int, alpha: float) -> tuple[int, Codes]:
+def _best_event(first: _Codes, second: _Codes, samples: int, alpha: float) -> tuple[int, _Codes]:
     """Return which input is likelier, and the cells of the event that shows most.
 
     Cells are taken in order of their ratio, as many as give the highest bound: few show a high ratio, many show it
     surely.
     """
-    best, found = -np.inf, (0, np.arange(len(first)))
+    tried = []
     for likelier, (likely, unlikely) in enumerate([(first, second), (second, first)]):
         order = np.argsort(-(likely + 0.5) / (unlikely + 0.5), kind="stable")
         bounds = _log_ratio(np.cumsum(likely[order]), np.cumsum(unlikely[order]), samples, alpha)
-        if (top := int(np.argmax(bounds))) >= 0 and bounds[top] > best:
-            best, found = float(bounds[top]), (likelier, order[: top + 1])
-    return found
+        top = int(np.argmax(bounds))
+        tried.append((float(bounds[top]), likelier, order[: top + 1]))
+    _, likelier, chosen = max(tried, key=lambda one: one[0])
+    return likelier, chosen
 
 
-def _log_ratio(likely: Codes, unlikely: Codes, samples: int, alpha: float) -> NDArray[np.float64]:
+def _log_ratio(likely: _Codes, unlikely: _Codes, samples: int, alpha: float) -> NDArray[np.float64]:
     """Return a lower bound on the log ratio of two probabilities: Clopper-Pearson with half of alpha for each."""
     low = np.where(likely > 0, betaincinv(likely, samples - likely + 1, alpha / 2), 0.0)
     high = np.where(unlikely < samples, betaincinv(unlikely + 1, samples - unlikely, 1 - alpha / 2), 1.0)
@@ -136,7 +148,7 @@ def _log_ratio(likely: Codes, unlikely: Codes, samples: int, alpha: float) -> ND
         return np.asarray(np.log(low) - np.log(high), dtype=np.float64)
 
 
-def _columns(outputs: Outputs) -> list[NDArray[Any]]:
+def _columns(outputs: _Outputs) -> list[NDArray[Any]]:
     """Return outputs as columns, one for each part of a tuple."""
     if isinstance(outputs, np.ndarray):
         return list(outputs.T) if outputs.ndim == 2 else [outputs]
@@ -160,7 +172,7 @@ class _Cells:
         self._known = [np.unique(_binned(c, e)) for c, e in zip(columns, self._edges, strict=True)]
         self._cells = np.unique(self._codes(columns))
 
-    def _codes(self, columns: list[NDArray[Any]]) -> Codes:
+    def _codes(self, columns: list[NDArray[Any]]) -> _Codes:
         """Return one number for each output, -1 for outputs with a part that is not known."""
         codes = np.zeros(len(columns[0]), dtype=np.int64)
         unknown = np.zeros(len(columns[0]), dtype=bool)
@@ -171,13 +183,13 @@ class _Cells:
             codes = codes * len(known) + place
         return np.where(unknown, -1, codes)
 
-    def counts(self, columns: list[NDArray[Any]]) -> Codes:
+    def counts(self, columns: list[NDArray[Any]]) -> _Codes:
         """Return how many outputs fall into each cell."""
         codes = self._codes(columns)
         place = np.minimum(np.searchsorted(self._cells, codes), len(self._cells) - 1)
         return np.bincount(place[self._cells[place] == codes], minlength=len(self._cells))
 
-    def describe(self, chosen: Codes) -> str:
+    def describe(self, chosen: _Codes) -> str:
         """Say which outputs the cells hold."""
         texts = []
         for code in sorted(int(c) for c in self._cells[chosen]):
@@ -283,7 +295,8 @@ def _worst_rows(channel: Channel) -> set[tuple[int, int]]:
     losses = np.array([(row - logs).max(axis=1) for row in logs])
     group, level = np.divmod(np.arange(channel.rows), math.prod(map(len, channel.axes)))
     differ = (group[:, None] != group) & (level[:, None] != level)
-    worst = [np.unravel_index(np.argmax(np.where(mask, losses, -1.0)), losses.shape) for mask in (losses >= 0, differ)]
+    masked = (losses, np.where(differ, losses, -np.inf))
+    worst = [np.unravel_index(np.argmax(each), losses.shape) for each in masked]
     if losses[worst[1]] >= losses[worst[0]] * (1 - 1e-6):
         worst = worst[1:]
     return {(int(x), int(z)) for x, z in worst}
@@ -304,3 +317,110 @@ def _profile(study: Study, table: Table, row: int) -> dict[str, Any]:
         row, group = divmod(row, len(factor.groups))
         groups[factor.name] = factor.groups[group]
     return {"group": groups, "values": values}
+
+
+# A column of entries for each name, as a data frame has them; "person" is who a record is of.
+SiteTable = Mapping[str, list[object]]
+_Answers = Callable[[Study, SiteTable], Answer]
+
+_PERSON = "person"
+# People with one record in each cell.
+_SINGLES = 3
+# Sizes whose chance is below this are put together.
+_RARE_SIZE = 0.005
+
+
+@dataclass(frozen=True)
+class SiteFinding:
+    """What an audit of a site found.
+
+    Args:
+        p_value: How likely noise as odd as this is if it has its law.
+        confidence: How sure one wants to be before one speaks of a leak.
+        runs: How often the site answered.
+    """
+
+    p_value: float
+    confidence: float
+    runs: int
+
+    @property
+    def caught(self) -> bool:
+        """Whether the noise is not what the study promises."""
+        return self.p_value < 1 - self.confidence
+
+
+def audit_site(
+    study: Study, answers: _Answers | None = None, *, runs: int = 2000, confidence: float = 0.99
+) -> SiteFinding:
+    """Let a site answer many times, and compare its noise with its law.
+
+    Guarantee: a site whose noise has its law is caught with probability at most 1 - confidence.
+
+    Args:
+        study: A study for sites.
+        answers: How the site answers from a table whose column ``person`` says of whom a record is; as this package
+            does, unless given.
+        runs: How often.
+        confidence: How sure one wants to be before one speaks of a leak.
+
+    Raises:
+        InvalidInput: If the study is for devices, or an argument is out of range.
+    """
+    counts = study.questions[0].counts
+    if runs < 1:
+        raise InvalidInput("runs", runs, "must be at least 1")
+    answers = answers or _ours
+    table, expected = _known(counts)
+    met: Counter[int] = Counter()
+    for _ in range(runs):
+        given = answers(study, table).payload
+        met.update(seen - count for seen, count in zip(given, expected, strict=True))
+    return SiteFinding(_p_value(counts, met), confidence, runs)
+
+
+def _ours(study: Study, table: SiteTable) -> Answer:
+    return answer(study, Records.of(study.questions[0].counts, table, RecordColumns(person=_PERSON)), limit=UNLIMITED)
+
+
+def _known(site: NoisyCounts) -> tuple[SiteTable, list[int]]:
+    """Return records, and how many of them count in each cell."""
+    size = site.size // len(site.attribute.groups)
+    outcomes = ("truth", "prediction") if site.metric is None else (site.metric.name,)
+    names = (_PERSON, *(factor.name for factor in site.attribute.factors), *outcomes)
+    rows: list[tuple[object, ...]] = []
+    for cell in range(site.size):
+        groups, rest = [], cell // size
+        for factor in reversed(site.attribute.factors):
+            groups.append(factor.groups[rest % len(factor.groups)])
+            rest //= len(factor.groups)
+        given = (*reversed(groups), *_outcome(site, cell % size))
+        rows += [(f"single {cell} {number}", *given) for number in range(_SINGLES)]
+        rows += [(f"often {cell}", *given)] * (site.records + 2)
+    table = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    return table, [_SINGLES + site.records] * site.size
+
+
+def _outcome(site: NoisyCounts, cell: int) -> tuple[object, ...]:
+    if site.metric is None or site.levels is None:
+        return cell // 2, cell % 2
+    return (_value(site.metric, site.levels[cell]),)
+
+
+def _value(metric: Metric, level: int) -> Fraction:
+    low, high = Fraction(metric.low), Fraction(metric.high)
+    return low + (high - low) * (Fraction(level, 2**30) + 1) / 2
+
+
+def _p_value(site: NoisyCounts, met: Counter[int]) -> float:
+    """Return the smallest p-value of all sizes, times how many there are (Bonferroni)."""
+    q = math.exp(-float(Fraction(site.declared) / (2 * site.records)))
+    far = max(1, math.ceil(math.log(_RARE_SIZE) / math.log(q)))
+    chances = {z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-far, far + 1)}
+    chances |= {-far - 1: q ** (far + 1) / (1 + q), far + 1: q ** (far + 1) / (1 + q)}
+    counts: Counter[int] = Counter()
+    for z, count in met.items():
+        counts[max(-far - 1, min(far + 1, z))] += count
+    total = counts.total()
+    tails = [min(bdtr(counts[z], total, chance), bdtrc(counts[z] - 1, total, chance)) for z, chance in chances.items()]
+    return float(min(1.0, 2 * len(tails) * min(tails)))

@@ -23,7 +23,7 @@ def encode(document: Mapping[str, object]) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
-def check_bytes(data: object, *, error: type[InvalidInput]) -> None:
+def _check_bytes(data: object, *, error: type[InvalidInput]) -> None:
     """Refuse a document that is not bytes, such as the name of its file."""
     if not isinstance(data, bytes | bytearray):
         given = data if isinstance(data, str) else f"a {type(data).__name__}"
@@ -36,7 +36,7 @@ def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
     Raises:
         InvalidInput: Of the given type.
     """
-    check_bytes(data, error=error)
+    _check_bytes(data, error=error)
     if len(data) > LONGEST_DOCUMENT:
         raise error("document", f"{len(data)} bytes", f"must be at most {LONGEST_DOCUMENT} bytes")
 

@@ -26,7 +26,7 @@
     │   └── StoreAway     it does not answer now
     └── Refused           a collector says no; the reasons are in fairgauge.server.server_errors
         ├── BadMediaType, TooLarge, BrokenOff, NoToken, NotAllowed, BadTicket, NoStudy, NotSealed, AnswersGone,
-        │   OtherTerms, Conflict, Closed
+        │   OtherTerms, RecordContradicted, Conflict, Closed
         └── ComeAgain     no for now: TooEarly, TooMany, Busy, Stopping
 
 The command line exits with status 2 for ``InvalidInput`` and with 1 for the others.  Texts may travel to a
@@ -35,7 +35,7 @@ server or into a log, so none of them ever holds a person's group or value.
 
 # ruff: noqa: N818 - each name says what went wrong, and "Error" would not add to it
 
-LONGEST_VALUE = 60
+_LONGEST_VALUE = 60
 # What was made before the first version of a format is refused with this, wherever it is met.
 OF_BEFORE = "is of before the first release; commit 8336ba5 of fairgauge is the last that can export it"
 
@@ -174,4 +174,4 @@ def _shown(value: object) -> str:
         text = f"{type(value).__name__} too long to show"
     if not text or not text.isprintable():
         text = ascii(text)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."

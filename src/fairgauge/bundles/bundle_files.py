@@ -30,8 +30,8 @@ NAMES = {
     "sealed.json": "seal",
     "report.html": "report",
 }
-LONGEST_REPORT = 2**26
-MOST_FILES = 100
+_LONGEST_REPORT = 2**26
+_MOST_FILES = 100
 _EXPORTS = (".ndjson", ".jsonl", ".parquet")
 # An export is called so in a bundle, or by its study: other tables may lie beside it.
 _EXPORT = re.compile("answers|[0-9a-f]{16}")
@@ -57,7 +57,7 @@ class Piece:
         Raises:
             InvalidInput: If it is longer than such a file may be, or cannot be read.
         """
-        most = LONGEST_REPORT if self.kind in ("report", "record") else LONGEST_DOCUMENT
+        most = _LONGEST_REPORT if self.kind in ("report", "record") else LONGEST_DOCUMENT
         with reading(self.name), self.open() as file:
             data = file.read(most + 1)
         if len(data) > most:
@@ -125,8 +125,8 @@ def gather(paths: Sequence[Path]) -> Bundle:
                 inside += _zipped(path)
             else:
                 named.append((str(path), _opener(path)))
-    if len(inside) > MOST_FILES:
-        raise InvalidInput("files", f"{len(inside)} files", f"must be at most {MOST_FILES}")
+    if len(inside) > _MOST_FILES:
+        raise InvalidInput("files", f"{len(inside)} files", f"must be at most {_MOST_FILES}")
     pieces: dict[str, Piece] = {}
     unknown: list[tuple[str, Callable[[], BinaryIO]]] = []
     for name, open_ in (*named, *inside):
@@ -168,7 +168,7 @@ def _opener(path: Path) -> Callable[[], BinaryIO]:
 
 def _zipped(path: Path) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
     with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist()[: MOST_FILES + 1]:
+        for info in archive.infolist()[: _MOST_FILES + 1]:
             inner = PurePosixPath(info.filename)
             if not info.is_dir() and not inner.name.startswith(".") and "__MACOSX" not in inner.parts:
                 yield str(inner), _unzipper(path, info.filename)

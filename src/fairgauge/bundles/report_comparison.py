@@ -10,8 +10,8 @@ from typing import Literal
 from fairgauge import __version__
 from fairgauge.errors import FairgaugeError
 from fairgauge.estimation import estimate
-from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Stated, read_stated
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Stated, read_stated
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 

@@ -8,10 +8,11 @@ from typing import Any, BinaryIO, Literal
 from fairgauge import __version__, estimation
 from fairgauge.client import Answer
 from fairgauge.collector.merkle import Growing
-from fairgauge.collector.seal import AnswerDigest, Seal, Sealed, column_of, shown_answers
+from fairgauge.collector.seal import AnswerDigest, Seal, Sealed, shown_answers
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.study import Study
+from fairgauge.study.mechanism import payload_field
 
 _Agreement = Literal["whole", "numbers", "none"]
 PAGE = 10_000
@@ -170,7 +171,7 @@ def _read_parquet(source: BinaryIO, study: Study) -> Iterator[tuple[bytes, str]]
 
     try:
         with parquet.ParquetFile(source) as file:
-            names, column = set(file.schema_arrow.names), column_of(study.mechanism.numbers)
+            names, column = set(file.schema_arrow.names), payload_field(study.mechanism.numbers)
             if not {"id", column} <= names:
                 raise InvalidInput("export", ", ".join(sorted(names)), f"must have the columns id and {column}")
             named = (file.schema_arrow.metadata or {}).get(b"fairgauge.study", study.digest.encode())

@@ -16,7 +16,7 @@ from fairgauge.reports.display import display_of
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
-COMPARE = (
+_COMPARE = (
     "Whether that is the collector's key is not checked: compare it with the one that the operator publishes "
     "elsewhere, or give it with --key."
 )
@@ -194,7 +194,7 @@ class _Run:
             self._say("signature", "holds", "The holder of that key published this study.")
         else:
             self._named = named
-            said = f"The study is signed with the key {named}, which the files name themselves. {COMPARE}"
+            said = f"The study is signed with the key {named}, which the files name themselves. {_COMPARE}"
             self._say("signature", "open", said)
 
     # ------------------------------------------------------------------ the seal
@@ -275,7 +275,7 @@ class _Run:
             self._say("seal", "open", f"{name} is signed with the same key.")
         else:
             self.by = f"with the key {sealed.key}, which these files name themselves"
-            said = f"{name} is signed with the key {sealed.key}, which it names itself. {COMPARE}"
+            said = f"{name} is signed with the key {sealed.key}, which it names itself. {_COMPARE}"
             self._say("seal", "open", said)
 
     def recorded(self) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import own
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import own
 from fairgauge.study import Study
 
 _SAMPLES = 20_000
@@ -23,7 +23,7 @@ def audit(
     form: Form,
 ) -> None:
     """Answer a study many times, as devices or sites do, and see whether more comes out than it declares."""
-    from fairgauge.cli.read import read_study
+    from fairgauge.cli._files import read_study
 
     document = read_study(study)
     own(document.mechanism, _audit)(document, samples=samples, confidence=confidence, form=form)
@@ -31,7 +31,7 @@ def audit(
 
 def _audit(document: Study, *, samples: int | None, confidence: float, form: Form) -> None:
     from fairgauge.audit import audit_study
-    from fairgauge.cli.progress import waiting
+    from fairgauge.cli._progress import waiting
 
     samples = _SAMPLES if samples is None else samples
     with waiting("Answering", total=1.0) as bar:

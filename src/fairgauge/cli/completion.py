@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 Words = dict[str, list[str]]
-Application = Callable[[], "typer.Typer"]  # with every command
+_Application = Callable[[], "typer.Typer"]  # with every command
 TOP = ("--help", "--version", "--install-completion", "--show-completion")
 
 
-def words(make_app: Application) -> Words:
+def words(make_app: _Application) -> Words:
     """Return what can follow each command: its own commands if it is a group, and its options."""
     from typer.main import get_command
 
@@ -47,7 +47,7 @@ def _bare(name: str) -> list[str]:
     return sorted({text for action in make_parser()._actions for text in action.option_strings})
 
 
-def script(shell: str, make_app: Application) -> str:
+def script(shell: str, make_app: _Application) -> str:
     """Return the script for a shell.
 
     Raises:
@@ -58,7 +58,7 @@ def script(shell: str, make_app: Application) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](words(make_app))
 
 
-def install(shell: str, home: Path, make_app: Application) -> tuple[Path, Path | None]:
+def install(shell: str, home: Path, make_app: _Application) -> tuple[Path, Path | None]:
     """Write the script, and see to it that the shell reads it.
 
     Returns:
@@ -93,7 +93,7 @@ def named(typed: list[str]) -> str:
     return found
 
 
-def run(typed: list[str], make_app: Application) -> str:
+def run(typed: list[str], make_app: _Application) -> str:
     """Do what ``--install-completion`` or ``--show-completion`` asks for, and return what to say."""
     shell = named(typed[1:])
     if typed[0] == "--show-completion":

@@ -1,29 +1,31 @@
 """``fairgauge design``: make a study document."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.drafts import load_draft, typed_over
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import SHARE, TOLD, own
-from fairgauge.cli.modes import check_design
-from fairgauge.cli.progress import designing
-from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import MEAN, show_parts
+from fairgauge.cli import _options
+from fairgauge.cli._console import out
+from fairgauge.cli._drafts import load_draft, typed_over
+from fairgauge.cli._files import write_bytes
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import SHARE, TOLD, own
+from fairgauge.cli._option_rules import check_crossing, check_design
+from fairgauge.cli._progress import designing
+from fairgauge.cli._show import MEAN, show_parts
 from fairgauge.designs import AUTO
-from fairgauge.designs.budgets import Budgets
-from fairgauge.designs.levels import WORTH, largest_rounding_cost
+from fairgauge.designs.classical_designs import Budgets
+from fairgauge.designs.level_count import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
-from fairgauge.reports.devices import privacy_sentence
-from fairgauge.reports.words import listed
+from fairgauge.planning.table_pairing import name_of
+from fairgauge.reports.device_sentences import privacy_sentence
+from fairgauge.reports.verdicts import listed
 from fairgauge.study import Question, Study
 from fairgauge.targets.scores import Scores
 
@@ -34,28 +36,28 @@ _LARGE = 1_000_000
 def design(
     context: typer.Context,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
-    file: options.DraftFile = None,
-    title: options.Title = None,
-    epsilon: options.MaybeEpsilon = None,
+    file: _options.DraftFile = None,
+    title: _options.Title = None,
+    epsilon: _options.MaybeEpsilon = None,
     metric: Annotated[list[str] | None, typer.Option(help="name:low:high; several make several questions.")] = None,
-    outcome: options.Outcome = None,
-    records: options.Records = None,
-    person: options.Person = None,
-    group: options.Group = None,
-    answering: options.Answering = None,
-    cross: options.Cross = None,
-    shares: options.Shares = None,
-    compare: options.Compare = None,
-    against: options.Against = None,
-    weigh: options.Weigh = None,
-    symbols: options.Symbols = None,
-    metric_weight: options.MetricWeight = None,
-    attribute: options.AttributeName = None,
-    target: options.Target = None,
+    outcome: _options.Outcome = None,
+    records: _options.Records = None,
+    person: _options.Person = None,
+    group: _options.Group = None,
+    answering: _options.Answering = None,
+    cross: _options.Cross = None,
+    shares: _options.Shares = None,
+    compare: _options.Compare = None,
+    against: _options.Against = None,
+    weigh: _options.Weigh = None,
+    symbols: _options.Symbols = None,
+    metric_weight: _options.MetricWeight = None,
+    attribute: _options.AttributeName = None,
+    target: _options.Target = None,
     design: Annotated[
         str | None,
         typer.Option(
-            help="auto, centred, uncentred, laplace, randomized-response or an installed one.", hidden=options.RARE
+            help="auto, centred, uncentred, laplace, randomized-response or an installed one.", hidden=_options.RARE
         ),
     ] = None,
     budgets: Annotated[
@@ -63,7 +65,7 @@ def design(
         typer.Option(
             metavar="E1:E2",
             help="The source paper's budgets of group and value, for its two mechanisms.",
-            hidden=options.RARE,
+            hidden=_options.RARE,
         ),
     ] = None,
     abstain: Annotated[
@@ -71,40 +73,40 @@ def design(
         typer.Option(
             "--abstain/--no-abstain",
             help="Let people prefer not to say; so it is if everyone may answer.",
-            hidden=options.RARE,
+            hidden=_options.RARE,
         ),
     ] = None,
-    abstaining: options.Abstaining = None,
-    expect: options.Expect = None,
-    spread: options.Spread = None,
+    abstaining: _options.Abstaining = None,
+    expect: _options.Expect = None,
+    spread: _options.Spread = None,
     opens: Annotated[
-        str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.", hidden=options.RARE)
+        str | None, typer.Option(help="When it opens, such as 2027-01-01T00:00:00Z.", hidden=_options.RARE)
     ] = None,
-    closes: Annotated[str | None, typer.Option(help="When it closes.", hidden=options.RARE)] = None,
-    contact: Annotated[str | None, typer.Option(help="Whom people can ask.", hidden=options.RARE)] = None,
-    share_error: options.ShareError = None,
-    share_source: options.ShareSource = None,
+    closes: Annotated[str | None, typer.Option(help="When it closes.", hidden=_options.RARE)] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom people can ask.", hidden=_options.RARE)] = None,
+    share_error: _options.ShareError = None,
+    share_source: _options.ShareSource = None,
     aim: Annotated[
         str | None,
-        typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.", hidden=options.RARE),
+        typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.", hidden=_options.RARE),
     ] = None,
     operator: Annotated[
-        str | None, typer.Option(help="Who asks, for people and for the report.", hidden=options.RARE)
+        str | None, typer.Option(help="Who asks, for people and for the report.", hidden=_options.RARE)
     ] = None,
     purpose: Annotated[
-        str | None, typer.Option(help="Why it is asked, and what happens with the answers.", hidden=options.RARE)
+        str | None, typer.Option(help="Why it is asked, and what happens with the answers.", hidden=_options.RARE)
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.", hidden=options.RARE),
+        typer.Option(metavar="NAME[@VERSION]", help="The model that the study is about.", hidden=_options.RARE),
     ] = None,
     planned: Annotated[
-        str | None, typer.Option(help="How many answers are planned, such as 2e5.", hidden=options.RARE)
+        str | None, typer.Option(help="How many answers are planned, such as 2e5.", hidden=_options.RARE)
     ] = None,
     admission: Annotated[
         str | None,
         typer.Option(
-            help="Who may answer: open to everyone, with tickets, or with blind tickets.", hidden=options.RARE
+            help="Who may answer: open to everyone, with tickets, or with blind tickets.", hidden=_options.RARE
         ),
     ] = None,
     retention: Annotated[
@@ -112,7 +114,7 @@ def design(
         typer.Option(
             metavar="DAYS",
             help="For how many days after closing single answers are kept; the tally stays.",
-            hidden=options.RARE,
+            hidden=_options.RARE,
         ),
     ] = None,
     *,
@@ -120,7 +122,10 @@ def design(
 ) -> None:
     """Make a study: choose a mechanism, check its privacy exactly, write the document."""
     stated = load_draft(file)
-    check_design(context, outcome or stated.outcome, crosses=bool(cross))
+    stated = replace(stated, outcome=outcome or stated.outcome)
+    own(stated.contributors, check_design)(context)
+    if cross:
+        check_crossing(context)
     draft = typed_over(
         stated,
         {
@@ -133,7 +138,7 @@ def design(
             "opens": opens, "closes": closes, "contact": contact, "aim": aim, "operator": operator, "purpose": purpose,
             "model": model, "planned": planned, "retention": retention, "admission": admission,
         },
-        title=title, epsilon=epsilon, outcome=outcome, records=records, person=person, target=target,
+        title=title, epsilon=epsilon, records=records, person=person, target=target,
         design=design if budgets is None else f"{design or AUTO}({budgets})", abstain=abstain, abstaining=abstaining,
         expect=expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
@@ -142,7 +147,7 @@ def design(
         study = draft.study()
     write_bytes("output", output, study.to_bytes())
     if form != "people":
-        told = [own(question.mechanism, _designed)(question) for question in study.questions]
+        told = [own(question.mechanism, _designed)(study, question) for question in study.questions]
         show_as(form, {"digest": study.digest, "questions": told}, [_row(study.digest, one) for one in told])
         return
     bulk = len(study.to_bytes())
@@ -159,9 +164,10 @@ def _design(study: Study, design: str) -> None:
     for line in [*_tables(study), *_outsiders(study)]:
         out.print(f"  {line}")
     for question in study.questions:
-        channel, tells = question.channel, _tells(question)
+        channel, tells, name = question.channel, _tells(question), _named(study, question)
+        made = name if name == question.design else f"{name} ({question.design})"
         out.print(
-            f"  {question.metric.name}: {question.design}, {channel.symbols} symbols, {len(question.levels)} levels, "
+            f"  {question.metric.name}: {made}, {channel.symbols} symbols, {len(question.levels)} levels, "
             f"exact epsilon {channel.epsilon:.6g}"
         )
         answers = None if study.planned is None else study.planned / len(study.tables)
@@ -258,12 +264,17 @@ def _rounding(question: Question) -> float:
     return largest_rounding_cost(Scores.of(question), question.channel)
 
 
-def _designed(question: Question) -> dict[str, Any]:
+def _named(study: Study, question: Question) -> str:
+    """Return what a plan calls a question's table."""
+    return name_of(question.design, tables=len(study.tables), questions=len(study.questions))
+
+
+def _designed(study: Study, question: Question) -> dict[str, Any]:
     """Return what a question is, for programs: the same names for every mechanism."""
     tells = _tells(question)
     return {
         "metric": question.metric.name,
-        "design": question.design,
+        "design": _named(study, question),
         "epsilon_exact": question.mechanism.epsilon,
         "symbols": question.channel.symbols,
         "levels": len(question.levels),

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import show_json
+from fairgauge.cli import _options
+from fairgauge.cli._console import show_json
 from fairgauge.collector.pages.take_part import bundle, integrity, types
 from fairgauge.errors import InvalidInput
 
@@ -23,7 +23,7 @@ def embed(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the copy.")] = Path(),
-    json: options.Json = False,
+    json: _options.Json = False,
 ) -> None:
     """Write the form of a study as one script for your own page, and print the lines for that page."""
     if not _STUDY.fullmatch(study):

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import read_study, read_tally
-from fairgauge.cli.show import show_estimate
+from fairgauge.cli import _options
+from fairgauge.cli._files import read_study, read_tally
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._progress import waiting
+from fairgauge.cli._show import show_estimate
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
@@ -30,12 +30,12 @@ Others = Annotated[
 
 @in_forms
 def estimate(
-    study: options.StudyFile,
-    tally: options.TallyFile,
+    study: _options.StudyFile,
+    tally: _options.TallyFile,
     others: Others = None,
-    confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = DEFAULT,
-    tolerance: options.Tolerance = None,
+    confidence: _options.Confidence = 0.99,
+    interval: _options.IntervalName = DEFAULT,
+    tolerance: _options.Tolerance = None,
     *,
     form: Form,
 ) -> None:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import err, out, show_json
-from fairgauge.cli.read import read_study
+from fairgauge.cli import _options
+from fairgauge.cli._console import err, out, show_json
+from fairgauge.cli._files import read_study
 from fairgauge.errors import MissingExtra
 from fairgauge.study.numbers import as_count
 
@@ -16,12 +16,12 @@ issuer = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Folder = Annotated[Path, typer.Option("--secrets", help="The issuer's own folder with its keys and its book.")]
+_Folder = Annotated[Path, typer.Option("--secrets", help="The issuer's own folder with its keys and its book.")]
 SECRETS = Path("fairgauge-issuer")
 
 
 @issuer.command()
-def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
+def key(secrets: _Folder = SECRETS, json: _options.Json = False) -> None:
     """Show the public key that a study names, and make it first if there is none: one for each study."""
     try:
         from fairgauge.parties.blind_signing import key_in, make_key
@@ -37,10 +37,10 @@ def key(secrets: Folder = SECRETS, json: options.Json = False) -> None:
 
 @issuer.command()
 def ticket(
-    study: options.StudyFile,
+    study: _options.StudyFile,
     count: Annotated[str, typer.Option(help="How many.")] = "1",
-    secrets: Folder = SECRETS,
-    json: options.Json = False,
+    secrets: _Folder = SECRETS,
+    json: _options.Json = False,
 ) -> None:
     """Make ordinary tickets, one a line: each is exchanged for one blind ticket."""
     from fairgauge.parties.issuer_server import IssuerServer
@@ -56,8 +56,8 @@ def ticket(
 
 @issuer.command()
 def serve(
-    study: options.StudyFile,
-    secrets: Folder = SECRETS,
+    study: _options.StudyFile,
+    secrets: _Folder = SECRETS,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 picks a free one.")] = 8643,
     tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the issuer speaks TLS itself.")] = None,

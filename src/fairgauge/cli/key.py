@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out, show_json
+from fairgauge.cli import _options
+from fairgauge.cli._console import out, show_json
 from fairgauge.collector.audit_log import leave_note
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.seal_record import KEY as RECORD
 from fairgauge.collector.seal_record import Record, join
 from fairgauge.collector.signatures import Signer, former_keys, public_of, remember_keys, rotate_key
 from fairgauge.collector.stores.backup import open_existing
-from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store import Event
 from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of
 from fairgauge.server.tickets import Tickets
@@ -29,7 +29,7 @@ key = typer.Typer(
 
 
 @key.command()
-def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+def show(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> None:
     """Show the public key that signs now, and those of before."""
     now, former = public_of(secrets), former_keys(secrets)
     if now is None:
@@ -43,7 +43,7 @@ def show(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None
 
 
 @key.command()
-def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> None:
+def rotate(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> None:
     """Replace the signing key; what was signed before is served with the key that signed it."""
     old, new = rotate_key(secrets)
     leave_note(secrets, "rotated the key", new)
@@ -57,11 +57,11 @@ def rotate(secrets: options.Secrets = SECRETS, json: options.Json = False) -> No
 
 @key.command()
 def gateway(
-    secrets: options.Secrets = SECRETS,
+    secrets: _options.Secrets = SECRETS,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Make a new one; studies that name the one of before go on with that.")
     ] = False,
-    json: options.Json = False,
+    json: _options.Json = False,
 ) -> None:
     """Show the key configuration of the gateway (RFC 9458), for a study to name; it is made if there is none."""
     text = (Gateway.rotate if rotate else Gateway.in_folder)(secrets).config.to_text()
@@ -74,7 +74,7 @@ def gateway(
 @key.command()
 def adopt(
     store: Annotated[str, typer.Option(help="sqlite:///FILE or postgresql://...")],
-    secrets: options.Secrets = SECRETS,
+    secrets: _options.Secrets = SECRETS,
 ) -> None:
     """Let a store belong to the keys of this folder from now on; keys that are missing are made.
 

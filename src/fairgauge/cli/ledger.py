@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairgauge.cli.console import out
-from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli._console import out
+from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.client import Ledger
 from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
 from fairgauge.client.ledger import default_ledger
@@ -23,7 +23,7 @@ ledger = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-File = Annotated[Path | None, typer.Option("--ledger", help="The ledger; the usual one unless given.")]
+_File = Annotated[Path | None, typer.Option("--ledger", help="The ledger; the usual one unless given.")]
 TIMEOUT, LONGEST = 20.0, 2**26
 
 
@@ -35,7 +35,7 @@ def group() -> None:
 @ledger.command()
 @in_forms
 def spent(
-    file: File = None,
+    file: _File = None,
     *,
     form: Form,
 ) -> None:
@@ -70,7 +70,7 @@ def spent(
 @in_forms
 def check(
     study: Annotated[str, typer.Argument(help="The address of the study at its collector.")],
-    file: File = None,
+    file: _File = None,
     root: Annotated[str | None, typer.Option(help="The root that the study's seal names, from elsewhere.")] = None,
     key: Annotated[str | None, typer.Option(help="The collector's public key, to check its signature with.")] = None,
     answers: Annotated[str | None, typer.Option(help="How many answers the published results are of.")] = None,

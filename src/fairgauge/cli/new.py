@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.console import err, out
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import naming, write_bytes
+from fairgauge.cli._console import err, out
+from fairgauge.cli._files import naming, write_bytes
+from fairgauge.cli._progress import waiting
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.table_draft import Column, Look, Wish, draft_text, look
 from fairgauge.study.numbers import as_count, as_epsilon
@@ -54,7 +54,9 @@ def new(
     write_bytes("output", output, text.encode())
     out.print(f"{output}: {text.splitlines()[1].partition(' = ')[2].strip(chr(34))}")
     made = f"fairgauge design {output} -o {output.with_suffix('.json')}"
-    err.print(f"Read it, change what you like, and go on:\n  fairgauge plan {output}\n  {made}")
+    # Who plans for another number than the file says gets another table from design.
+    planned = "" if wish.clients else "   (planned = 200000 in it says how many will answer)"
+    err.print(f"Read it, change what you like, and go on:\n  fairgauge plan {output}{planned}\n  {made}")
 
 
 def _asked(found: Look, wish: Wish, ask_epsilon: bool) -> Wish:

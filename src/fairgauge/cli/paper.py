@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 
-class Part(StrEnum):
+class _PaperPart(StrEnum):
     """A part of the paper."""
 
     ALL = "all"
@@ -21,7 +21,7 @@ class Part(StrEnum):
 
 
 def paper(
-    part: Annotated[Part, typer.Argument(help="Which part to redo.")] = Part.ALL,
+    part: Annotated[_PaperPart, typer.Argument(help="Which part to redo.")] = _PaperPart.ALL,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="STUDY TALLY", help="For estimate: a study made with --budgets, and its counts."),
@@ -46,21 +46,21 @@ def paper(
     from fairgauge.errors import InvalidInput
 
     two = list(map(str, files or []))
-    if (part is Part.ESTIMATE) != (len(two) == 2) or (two and part is not Part.ESTIMATE):
+    if (part is _PaperPart.ESTIMATE) != (len(two) == 2) or (two and part is not _PaperPart.ESTIMATE):
         raise InvalidInput("files", " ".join(two) or "none", "fairgauge paper estimate takes a study and its tally")
-    if files is not None and part is Part.ESTIMATE:
+    if files is not None and part is _PaperPart.ESTIMATE:
         _estimate(files[0], files[1], seed)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from fairgauge.errors import CannotEstimate
-    from fairgauge.paper.publish import STEPS, publish
+    from fairgauge.paper.pages import STEPS, publish
 
     columns = (TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     missing: CannotEstimate | None = None
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        for name in STEPS if part is Part.ALL else [str(part)]:
+        for name in STEPS if part is _PaperPart.ALL else [str(part)]:
             task = progress.add_task(name, total=STEPS[name])
             try:
                 files = publish(name, output, data=data, step=lambda task=task: progress.advance(task))  # type: ignore[misc]
@@ -78,13 +78,13 @@ def _estimate(study: Path, tally: Path, seed: int) -> None:
     """Show what the paper's estimator makes of a tally, and beside it our own."""
     import numpy as np
 
-    from fairgauge.cli.console import out, show_table
-    from fairgauge.cli.read import read_study, read_tally
+    from fairgauge.cli._console import out, show_table
+    from fairgauge.cli._files import read_study, read_tally
     from fairgauge.estimation import estimate
     from fairgauge.paper.bounds import CONFIDENCE
     from fairgauge.paper.estimator import published_estimate
     from fairgauge.paper.mechanisms import LaplaceMechanism
-    from fairgauge.paper.privacy import claimed_epsilon
+    from fairgauge.paper.theorems import claimed_epsilon
 
     document = read_study(study)
     counts = read_tally(tally, document)

@@ -10,25 +10,24 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairgauge.cli import options
-from fairgauge.cli.choices import show_choices
-from fairgauge.cli.console import err, out
-from fairgauge.cli.crowd_plan import promises
-from fairgauge.cli.drafts import Wanted, load_draft, read_right, typed_over, usual_groups, usual_metric
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import OWN, SITES, own
-from fairgauge.cli.modes import check_plan, retyped
-from fairgauge.cli.progress import designing
-from fairgauge.cli.read import write_bytes
-from fairgauge.cli.show import show_best, show_designs, show_plan
+from fairgauge.cli import _options
+from fairgauge.cli._choices import show_choices
+from fairgauge.cli._console import err, out
+from fairgauge.cli._crowd import promises
+from fairgauge.cli._drafts import PlanRequest, expected_people, load_draft, typed_over, usual_groups, usual_metric
+from fairgauge.cli._files import write_bytes
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import own
+from fairgauge.cli._option_rules import check_plan, retyped
+from fairgauge.cli._progress import designing
+from fairgauge.cli._show import show_best, show_designs, show_plan
 from fairgauge.client.epochs import sharing_of
 from fairgauge.designs import AUTO, check_design
-from fairgauge.designs.budgets import Budgets
+from fairgauge.designs.classical_designs import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import with_answering
 from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
-from fairgauge.planning.counted_questions import CountedQuestions
 from fairgauge.planning.crowd_plan import CrowdAim, check_crowd, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.few_people import FewPeople, Way
 from fairgauge.planning.figure import Terms, check_kind, picture
@@ -37,46 +36,45 @@ from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.targets.scores import Scores
 
-OWN.register(CountedQuestions, SITES)
 TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
 
 @in_forms
 def plan(
     context: typer.Context,
-    file: options.DraftFile = None,
-    group: options.Group = None,
-    answering: options.Answering = None,
-    cross: options.Cross = None,
-    shares: options.Shares = None,
-    compare: options.Compare = None,
-    against: options.Against = None,
-    weigh: options.Weigh = None,
-    symbols: options.Symbols = None,
-    share_error: options.ShareError = None,
+    file: _options.DraftFile = None,
+    group: _options.Group = None,
+    answering: _options.Answering = None,
+    cross: _options.Cross = None,
+    shares: _options.Shares = None,
+    compare: _options.Compare = None,
+    against: _options.Against = None,
+    weigh: _options.Weigh = None,
+    symbols: _options.Symbols = None,
+    share_error: _options.ShareError = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="name:low:high; several are questions of one study. metric:0:1 unless given."),
     ] = None,
-    metric_weight: options.MetricWeight = None,
-    epsilon: options.MaybeEpsilon = None,
+    metric_weight: _options.MetricWeight = None,
+    epsilon: _options.MaybeEpsilon = None,
     clients: Annotated[str | None, typer.Option(help="How many devices will answer, such as 1e6.")] = None,
     error: Annotated[str | None, typer.Option(help="Half-width of the interval, in the metric's units.")] = None,
     design: Annotated[
         str | None,
         typer.Option(
-            help="One design alone, such as laplace; all that serve are compared unless given.", hidden=options.RARE
+            help="One design alone, such as laplace; all that serve are compared unless given.", hidden=_options.RARE
         ),
     ] = None,
-    confidence: options.MaybeConfidence = None,
-    interval: options.MaybeInterval = None,
-    target: options.Target = None,
-    abstain: options.Abstain = None,
-    abstaining: options.Abstaining = None,
-    expect: options.Expect = None,
-    spread: options.Spread = None,
+    confidence: _options.MaybeConfidence = None,
+    interval: _options.MaybeInterval = None,
+    target: _options.Target = None,
+    abstain: _options.Abstain = None,
+    abstaining: _options.Abstaining = None,
+    expect: _options.Expect = None,
+    spread: _options.Spread = None,
     detect: Annotated[
-        float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.", hidden=options.RARE)
+        float | None, typer.Option(help="Also tell the chance of noticing a gap of this size.", hidden=_options.RARE)
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw error against epsilon to a .svg, .png or .pdf file.")] = None,
     crowd_epsilon: Annotated[
@@ -90,73 +88,76 @@ def plan(
         str | None,
         typer.Option(
             help="The crowd's delta; 1e-8 unless given, and less where answers are more than 10 million.",
-            hidden=options.RARE,
+            hidden=_options.RARE,
         ),
     ] = None,
     local_limit: Annotated[
         str | None,
         typer.Option(
-            help="The most epsilon that one answer may cost: 4 unless given, as on devices.", hidden=options.RARE
+            help="The most epsilon that one answer may cost: 4 unless given, as on devices.", hidden=_options.RARE
         ),
     ] = None,
-    outcome: options.Outcome = None,
-    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.", hidden=options.RARE)] = None,
+    outcome: _options.Outcome = None,
+    sites: Annotated[str | None, typer.Option(help="For sites: how many take part.", hidden=_options.RARE)] = None,
     people: Annotated[
-        str | None, typer.Option(help="For sites: how many people each of them holds.", hidden=options.RARE)
+        str | None, typer.Option(help="For sites: how many people each of them holds.", hidden=_options.RARE)
     ] = None,
     positives: Annotated[
         float | None,
-        typer.Option(help="For sites: the part of people whose truth is 1; a half unless given.", hidden=options.RARE),
+        typer.Option(help="For sites: the part of people whose truth is 1; a half unless given.", hidden=_options.RARE),
     ] = None,
-    records: options.Records = None,
+    records: _options.Records = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="With --crowd-epsilon: write the study of the best design here.", hidden=options.RARE
+            "--output",
+            "-o",
+            help="With --crowd-epsilon: write the study of the best design here.",
+            hidden=_options.RARE,
         ),
     ] = None,
     title: Annotated[
-        str | None, typer.Option(help="What that study is about, for the people who are asked.", hidden=options.RARE)
+        str | None, typer.Option(help="What that study is about, for the people who are asked.", hidden=_options.RARE)
     ] = None,
     *,
     form: Form,
 ) -> None:
     """Find how many clients, how much privacy or how small an error: give two, get the third."""
     stated = load_draft(file)
-    outcome = outcome or stated.outcome
-    right = read_right(outcome, expect)
-    about_sites = {"people": people, "positives": positives, "right": right}
-    about_sites = {name: value for name, value in about_sites.items() if value is not None}
-    stated = replace(stated, outcome=outcome, plan={**stated.plan, **about_sites})
-    wanted = Wanted.of(
-        stated, clients=sites if outcome else clients, epsilon=epsilon, error=error, confidence=confidence,
+    stated = replace(stated, outcome=outcome or stated.outcome)
+    contributors = stated.contributors
+    metric = metric or own(contributors, usual_metric)(file)
+    people_known = {"people": people, "positives": positives}
+    people_known |= own(contributors, expected_people)(metric or stated.metrics, expect)
+    stated = replace(
+        stated, plan={**stated.plan, **{n: value for n, value in people_known.items() if value is not None}}
+    )
+    wanted = PlanRequest.of(
+        stated, clients=clients if sites is None else sites, epsilon=epsilon, error=error, confidence=confidence,
         interval=interval, detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit,
     )  # fmt: skip
-    check_plan(context, outcome, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone)
+    own(contributors, check_plan)(context, metrics=len(metric or stated.metrics), clients_alone=wanted.clients_alone)
+    two_equal = [] if group else usual_groups(stated, cross)
     draft = typed_over(
         stated,
         {
-            "groups": group or usual_groups(stated, cross, outcome), "crosses": cross, "shares": shares,
-            "compare": compare, "against": against, "weigh": weigh, "answering": answering, "share_error": share_error,
+            "groups": group or two_equal, "crosses": cross, "shares": shares, "compare": compare, "against": against,
+            "weigh": weigh, "answering": answering, "share_error": share_error,
         },
-        metric or usual_metric(file, outcome),
+        metric,
         {},
         records=records, target=target, design=design, abstain=abstain, abstaining=abstaining,
-        expect=None if right else expect, spread=spread, weights=metric_weight, symbols=symbols,
+        expect=None if "right" in people_known else expect, spread=spread, weights=metric_weight, symbols=symbols,
     )  # fmt: skip
     draft.check_heeded()
     wanted = wanted.with_usual_error(file, draft)
     clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
     confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
-    if outcome is None:
-        _check_enough(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    else:
-        _check_two(sites=clients, epsilon=epsilon, error=error)
-    two_equal = not group and usual_groups(stated, cross, outcome)
+    own(contributors, _check_enough)(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
     for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
         (out if form == "people" else err).print(said)
-    asked_of = draft.questions(**draft.people())
-    count = None if clients is None else as_count("sites" if outcome else "clients", clients)
+    asked_of = draft.planned_questions()
+    count = None if clients is None else as_count(contributors.count, clients)
     asked: dict[str, Any] = {"clients": count, "confidence": confidence, "interval": interval, "detect": wanted.detect}
     asked |= _one_design(design, epsilon)
     two = {
@@ -184,9 +185,8 @@ def plan(
             waiting("Drawing")
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
             write_bytes("plot", plot, picture(check_kind(plot), Scores.of(first), count, **terms))
-        shown = form == "people" and len(plans) == 1 and not plans.at_once
-        if shown:  # what comes now takes longer than what is known already
-            show_designs(plans[0])
+        if form == "people":
+            own(contributors, _show_first)(plans)
         plans = with_answering(asked_of, plans)
         made = None if output is None or title is None else planned_study(plans[0], first, title)
         if made is not None and output is not None:
@@ -194,11 +194,11 @@ def plan(
     if form != "people":
         show_as(form, plans.to_dict(), _rows(zip(plans.metrics, plans, strict=True)))
     else:
-        own(asked_of, _plan)(asked_of, plans)
+        own(contributors, _plan)(asked_of, plans)
         _show_sharing(count, plans, draft.terms)
         _show_release(output, made)
-        if aim is None and design == AUTO and not plans.at_once:
-            _show_more(context, list(map(_missed, asked_of, plans)))
+        if aim is None and design == AUTO:
+            own(contributors, _show_missed)(context, asked_of, plans)
     if any(found.best is None for found in plans):
         raise typer.Exit(1)
 
@@ -231,13 +231,6 @@ def _check_enough(**given: str | None) -> None:
         raise InvalidInput("given", "".join(names) or "nothing", rule)
 
 
-def _check_two(**given: str | None) -> None:
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) != 2:
-        rule = "give exactly two of --sites, --epsilon and --error: the plan finds the third"
-        raise InvalidInput("given", ", ".join(names) or "nothing", rule)
-
-
 def _check_plot(plot: Path | None, count: int | None) -> None:
     if plot is None:
         return
@@ -260,7 +253,7 @@ def _choose(context: typer.Context, form: Form, questions: Sequence[Question], c
     _show_more(context, short)
 
 
-def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
+def _check_crowd(wanted: PlanRequest, output: Path | None, title: str | None, aim: CrowdAim | None) -> None:
     if aim is not None:
         check_crowd("crowd-epsilon", wanted.crowd_epsilon, epsilon=wanted.epsilon, error=wanted.error)
     if output is not None and aim is None:
@@ -270,6 +263,17 @@ def _check_crowd(wanted: Wanted, output: Path | None, title: str | None, aim: Cr
         raise InvalidInput("title", "nothing", "must be given with --output: what the study is about")
     if title is not None and output is None:
         raise InvalidInput("title", title, "must be given with --output")
+
+
+def _show_first(plans: Plans) -> None:
+    """Print what is known already of one question: what comes then takes longer."""
+    if len(plans) == 1:
+        show_designs(plans[0])
+
+
+def _show_missed(context: typer.Context, questions: Sequence[Question], plans: Plans) -> None:
+    """Print what else could be done where a plan tells too little."""
+    _show_more(context, list(map(_missed, questions, plans)))
 
 
 def _plan(questions: Sequence[Question], plans: Plans) -> None:
@@ -328,10 +332,10 @@ def _show_release(output: Path | None, made: Study | None) -> None:
 
 
 # People who tell too little of a question, and the error that is wanted.
-Short = tuple[FewPeople, float]
+_Short = tuple[FewPeople, float]
 
 
-def _missed(question: Question, found: Plan) -> Short | None:
+def _missed(question: Question, found: Plan) -> _Short | None:
     """Return who tells too little where a goal is missed, or only an epsilon reaches it that tells much of a person."""
     solved, row = found.solved_for, found.row(found.best) if found.best else found.rows[0]
     if solved == "clients" or row.clients is None or row.error is None:
@@ -345,7 +349,7 @@ def _missed(question: Question, found: Plan) -> Short | None:
     return few, row.error if solved == "epsilon" else good
 
 
-def _show_more(context: typer.Context, missed: Sequence[Short | None]) -> None:
+def _show_more(context: typer.Context, missed: Sequence[_Short | None]) -> None:
     """Say for each question what else could be done where too little is told of it."""
     short = [one for one in missed if one is not None]
     if len(missed) > 1 and short:
@@ -367,7 +371,7 @@ def _show_ways(context: typer.Context, few: FewPeople, wanted: float) -> None:
             _show_way(context, way, wanted)
 
 
-def _show_alone(context: typer.Context, short: Sequence[Short]) -> None:
+def _show_alone(context: typer.Context, short: Sequence[_Short]) -> None:
     """Print what questions that share the answers would get alone; the plan of one says what else could be done."""
     few = short[0][0]
     about = f"with {few.clients:,} people, at epsilon {few.epsilon}"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.console import err, out
+from fairgauge.cli._console import err, out
 from fairgauge.errors import MissingExtra
 
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import naming, read_bytes, read_study, read_tally, write_bytes
+from fairgauge.cli import _options
+from fairgauge.cli._console import out
+from fairgauge.cli._files import naming, read_bytes, read_study, read_tally, write_bytes
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._progress import waiting
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import Estimate
 from fairgauge.estimation import estimate as run
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.reports.about import counted
-from fairgauge.reports.particulars import Particulars, check_asked
-from fairgauge.reports.response import any_sentence
-from fairgauge.reports.words import verdict
+from fairgauge.languages import OWN
+from fairgauge.reports.non_response import any_sentence
+from fairgauge.reports.provenance import Provenance, check_asked
+from fairgauge.reports.study_facts import counted
+from fairgauge.reports.verdicts import verdict
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 
 @in_forms
 def report(
-    study: options.StudyFile,
-    tally: options.TallyFile,
+    study: _options.StudyFile,
+    tally: _options.TallyFile,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the report.")] = None,
-    confidence: options.Confidence = 0.99,
-    interval: options.IntervalName = DEFAULT,
-    tolerance: options.Tolerance = None,
+    confidence: _options.Confidence = 0.99,
+    interval: _options.IntervalName = DEFAULT,
+    tolerance: _options.Tolerance = None,
     model_card: Annotated[
         Path | None, typer.Option(help="Put the results into this model card, in a block that is updated each time.")
     ] = None,
@@ -46,15 +47,16 @@ def report(
     date: Annotated[
         str | None, typer.Option(help="The day that the report bears, such as 2026-11-15: today unless given.")
     ] = None,
+    language: Annotated[str, typer.Option(metavar="TAG", help="In which language: ar, de or en.")] = OWN,
     *,
     form: Form,
 ) -> None:
     """Write a report: one HTML file with results, pictures, method and privacy, ready to print."""
     try:
-        from fairgauge.reports.card import markdown as block_of
-        from fairgauge.reports.card import updated
-        from fairgauge.reports.document import render_report
-        from fairgauge.reports.views import views
+        from fairgauge.reports.html_report import render_report
+        from fairgauge.reports.model_card import markdown as block_of
+        from fairgauge.reports.model_card import updated
+        from fairgauge.reports.question_view import views
     except ImportError:
         raise MissingExtra("a report needs Jinja2", "lab") from None
     if output is None and model_card is None:
@@ -62,10 +64,11 @@ def report(
     document = read_study(study)
     counts = read_tally(tally, document)
     sealed = None if seal is None else _sealed(seal, document, counts)
-    said = Particulars(
+    said = Provenance(
         date=datetime.now(UTC).date().isoformat() if date is None else date,
         asked=None if asked is None else check_asked(as_count("asked", asked), counts.contributors),
         seal=None if sealed is None else sealed.note,
+        language=language,
     )
     with waiting("Estimating"):
         found = run(document, counts, confidence=confidence, interval=interval, tolerance=tolerance)
@@ -83,7 +86,13 @@ def report(
         show_as(form, found.to_dict(), list(found.table()))
         return
     where = " and ".join(str(path) for path in (output, model_card) if path is not None)
-    out.print(Text.assemble(f"{where}: ", (document.title, "bold"), f", {counts.contributors:,} {counted(document)}"))
+    out.print(
+        Text.assemble(
+            f"{where}: ",
+            (document.title, "bold"),
+            f", {counts.contributors:,} {counted(document)}",
+        )
+    )
     for question, told in zip(document.questions, found.questions, strict=True):
         out.print(verdict(question, told, confidence=confidence, over=True).text)
     holds = any_sentence(zip(document.questions, found.questions, strict=True))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli.console import err, out
+from fairgauge.cli._console import err, out
 from fairgauge.errors import InvalidInput, MissingExtra
 
 
@@ -31,7 +31,7 @@ def serve(
     try:
         from fairgauge.collector.config import read_config
         from fairgauge.collector.workers import serve_many
-        from fairgauge.server.tokens import read_tokens
+        from fairgauge.server.bearer_tokens import read_tokens
     except ImportError as error:
         if error.name in ("fcntl", "resource"):
             raise InvalidInput("system", sys.platform, "the collector needs POSIX: Linux, macOS or BSD") from None

@@ -6,12 +6,12 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import own
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import naming, read_study, write_bytes
+from fairgauge.cli import _options
+from fairgauge.cli._console import out
+from fairgauge.cli._files import naming, read_study, write_bytes
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import own
+from fairgauge.cli._progress import waiting
 from fairgauge.cli.truth import compare, show_truth
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation import (
@@ -32,7 +32,7 @@ _MOST_ANSWERS = 10**10  # about 160 GB
 
 @in_forms
 def simulate(
-    study: options.StudyFile,
+    study: _options.StudyFile,
     table: Annotated[
         Path,
         typer.Argument(
@@ -110,7 +110,7 @@ class _Said:
         if file is None and beside != study and beside.exists():
             self.path = beside
         if self.path is not None:
-            from fairgauge.planning.draft import Draft
+            from fairgauge.planning.study_draft import Draft
 
             with naming(self.path):
                 self.how = Draft.load(self.path).table

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out, show_table
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.progress import waiting
+from fairgauge.cli import _options
+from fairgauge.cli._console import out, show_table
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._progress import waiting
 from fairgauge.collector.stores import backup as stores
-from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store import Event
 from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of, moment_of
@@ -28,15 +28,15 @@ store = typer.Typer(
     rich_markup_mode=None,
 )
 
-Address = Annotated[str, typer.Option("--store", help="sqlite:///FILE or postgresql://...")]
+_Address = Annotated[str, typer.Option("--store", help="sqlite:///FILE or postgresql://...")]
 GAUGE = "sqlite:///gauge.db"
 
 
 @store.command()
 @in_forms
 def check(
-    address: Address = GAUGE,
-    secrets: options.Secrets = SECRETS,
+    address: _Address = GAUGE,
+    secrets: _options.Secrets = SECRETS,
     *,
     form: Form,
 ) -> None:
@@ -52,7 +52,7 @@ def check(
 @in_forms
 def backup(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")],
-    address: Address = GAUGE,
+    address: _Address = GAUGE,
     *,
     form: Form,
 ) -> None:
@@ -66,8 +66,8 @@ def backup(
 @in_forms
 def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
-    address: Address = GAUGE,
-    secrets: options.Secrets = SECRETS,
+    address: _Address = GAUGE,
+    secrets: _options.Secrets = SECRETS,
     without_record: Annotated[
         bool, typer.Option("--without-record", help="The record of seals is lost, too: every later seal says so.")
     ] = False,
@@ -94,7 +94,7 @@ def restore(
 
 @store.command()
 def migrate(
-    address: Address = GAUGE,
+    address: _Address = GAUGE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
 ) -> None:
     """Bring a store to this version's schema, as serve does when it starts."""
@@ -115,7 +115,7 @@ def forget(
     what: Annotated[
         str, typer.Option("--what", help="answers (of a sealed study; tally and seal stay) or study (all).")
     ],
-    address: Address = GAUGE,
+    address: _Address = GAUGE,
 ) -> None:
     """Remove the answers of a sealed study, or a closed study as a whole, and note it in the audit log."""
     if what not in ("answers", "study"):
@@ -129,7 +129,7 @@ def forget(
 @store.command()
 @in_forms
 def log(
-    address: Address = GAUGE,
+    address: _Address = GAUGE,
     lines: Annotated[int, typer.Option(help="How many lines, the newest first.")] = 50,
     *,
     form: Form,

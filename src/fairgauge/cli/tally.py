@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import err, out
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import own
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import read_study, write_bytes
+from fairgauge.cli import _options
+from fairgauge.cli._console import err, out
+from fairgauge.cli._files import read_study, write_bytes
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import own
+from fairgauge.cli._progress import waiting
 from fairgauge.study import Study
 from fairgauge.tallies.files import count_files
 
 
 @in_forms
 def tally(
-    study: options.StudyFile,
+    study: _options.StudyFile,
     answers: Annotated[
         list[str], typer.Argument(metavar="PATH", help="Parquet, NDJSON or CSV: files, folders or patterns.")
     ],

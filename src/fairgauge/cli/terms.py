@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import err, out, show_json
-from fairgauge.cli.crowd import check_draws
-from fairgauge.cli.mechanisms import own
-from fairgauge.cli.read import read_study, write_bytes
+from fairgauge.cli import _options
+from fairgauge.cli._console import err, out, show_json
+from fairgauge.cli._crowd import check_draws
+from fairgauge.cli._files import read_study, write_bytes
+from fairgauge.cli._mechanisms import own
 from fairgauge.client.epochs import sharing
 from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
 from fairgauge.errors import InvalidInput
@@ -30,7 +30,7 @@ _OUTSIDERS = (
 
 
 def terms(
-    study: options.StudyFile,
+    study: _options.StudyFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
     admission: Annotated[
         str | None, typer.Option(help="Who may answer: open, tickets, or blind, which --issuer means.")
@@ -52,7 +52,7 @@ def terms(
     order: Annotated[
         str | None, typer.Option(help="waves if clients do not answer in random order, say one country after another.")
     ] = None,
-    json: options.Json = False,
+    json: _options.Json = False,
 ) -> None:
     """Write a study with the terms on which it is run: who may answer, through what, and when it is sent."""
     given: dict[str, Any] = {"admission": admission, "gateway": gateway, "epoch": epoch, "order": order}

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out, show_json
-from fairgauge.cli.read import naming, read_bytes, read_study, write_bytes
+from fairgauge.cli import _options
+from fairgauge.cli._console import out, show_json
+from fairgauge.cli._files import naming, read_bytes, read_study, write_bytes
 from fairgauge.errors import InvalidInput
 from fairgauge.study.wording import explained, read_texts, texts_of
 
 
 def texts(
-    study: options.StudyFile,
+    study: _options.StudyFile,
     explain: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=TEXT", help="How to give a metric's value, or how to pick a group; once for each."),
@@ -25,7 +25,7 @@ def texts(
         typer.Option(metavar="TAG=FILE", help="The same texts in another language: what --json prints, translated."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the study.")] = None,
-    json: options.Json = False,
+    json: _options.Json = False,
 ) -> None:
     """Show the texts of a study by their place, explain what is asked, and add translations."""
     found = read_study(study)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import show_json
+from fairgauge.cli import _options
+from fairgauge.cli._console import show_json
 from fairgauge.collector.audit_log import leave_note, site_words
 from fairgauge.collector.stores.backup import open_to_read
 from fairgauge.errors import InvalidInput, StoreError
@@ -37,8 +37,8 @@ def new(
         typer.Option(help="In a study for sites: the name of one, which always gets the same ticket. May be repeated."),
     ] = None,
     store: Annotated[str, typer.Option(help="Where the study is published, if it is there already.")] = GAUGE,
-    secrets: options.Secrets = Path("fairgauge-secrets"),
-    json: options.Json = False,
+    secrets: _options.Secrets = Path("fairgauge-secrets"),
+    json: _options.Json = False,
 ) -> None:
     """Make tickets, one a line."""
     if len(study) != 64 or not set(study) <= set("0123456789abcdef"):

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.cli import options
-from fairgauge.cli.console import out, show_json, show_table
-from fairgauge.cli.formats import Form, in_forms, show_as
+from fairgauge.cli import _options
+from fairgauge.cli._console import out, show_json, show_table
+from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.collector.audit_log import leave_note
-from fairgauge.server.tokens import new_token, read_tokens, read_uses, revoke_token
+from fairgauge.server.bearer_tokens import new_token, read_tokens, read_uses, revoke_token
 
 SECRETS = Path("fairgauge-secrets")
 
@@ -25,8 +25,8 @@ def new(
     name: Name,
     role: Annotated[str, typer.Option(help="operator (may publish and close) or reader (may see results).")] = "reader",
     expires: Annotated[str | None, typer.Option(help="When it ends, such as 2027-01-01T00:00:00Z.")] = None,
-    secrets: options.Secrets = SECRETS,
-    json: options.Json = False,
+    secrets: _options.Secrets = SECRETS,
+    json: _options.Json = False,
 ) -> None:
     """Make a token, and print it once: only its hash is kept."""
     made = new_token(secrets, name=name, role=role, expires=expires)
@@ -40,7 +40,7 @@ def new(
 @token.command("list")
 @in_forms
 def show(
-    secrets: options.Secrets = SECRETS,
+    secrets: _options.Secrets = SECRETS,
     *,
     form: Form,
 ) -> None:
@@ -58,7 +58,7 @@ def show(
 
 
 @token.command()
-def revoke(name: Name, secrets: options.Secrets = SECRETS) -> None:
+def revoke(name: Name, secrets: _options.Secrets = SECRETS) -> None:
     """Forget a token; a running collector notices at once."""
     revoke_token(secrets, name=name)
     leave_note(secrets, "revoked a token", name)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairgauge.cli.console import out, show_table
+from fairgauge.cli._console import out, show_table
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import QuestionEstimate, estimate
-from fairgauge.reports.panels import shown_gaps
+from fairgauge.reports.small_multiples import shown_gaps
 from fairgauge.simulation.truth import Truth
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ALIKE, ANY

@@ -10,16 +10,16 @@ from rich.text import Text
 from fairgauge.bundles.bundle_files import Piece, gather
 from fairgauge.bundles.verification import Signatures, Verification
 from fairgauge.bundles.verification import verify as run
-from fairgauge.cli import options
-from fairgauge.cli.console import out
-from fairgauge.cli.crowd import crowd_asked, crowd_document, crowd_lines
-from fairgauge.cli.formats import Form, in_forms, show_as
-from fairgauge.cli.mechanisms import own
-from fairgauge.cli.progress import waiting
-from fairgauge.cli.read import naming
+from fairgauge.cli import _options
+from fairgauge.cli._console import out
+from fairgauge.cli._crowd import crowd_asked, crowd_document, crowd_lines
+from fairgauge.cli._files import naming
+from fairgauge.cli._formats import Form, in_forms, show_as
+from fairgauge.cli._mechanisms import own
+from fairgauge.cli._progress import waiting
 from fairgauge.crowd import Crowd
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.reports.devices import privacy_sentence
+from fairgauge.reports.device_sentences import privacy_sentence
 from fairgauge.study import Question, Study, Table, parse
 
 _STATUS = {"holds": 0, "broken": 1, "words not compared": 3}
@@ -50,8 +50,8 @@ def verify(
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The collector's record of seals: is this seal in it?")
     ] = None,
-    draws: options.Draws = None,
-    delta: options.Delta = None,
+    draws: _options.Draws = None,
+    delta: _options.Delta = None,
     *,
     form: Form,
 ) -> None:

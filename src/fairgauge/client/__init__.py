@@ -46,7 +46,7 @@ __getattr__, __dir__ = lazily(
         "ToReaders": "limits",
         "answer": "answer",
         "append": "answer_file",
-        "check_included": "inclusion",
+        "check_included": "inclusion_proof",
         "deliver": "delivery",
         "fetch_token": "exchange",
         "load_study": "study_source",

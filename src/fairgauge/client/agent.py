@@ -28,9 +28,9 @@ from fairgauge.study import Study
 from fairgauge.study.numbers import exact
 
 VERSION = 1
-MOST_VALUES = 64
+_MOST_VALUES = 64
 # A line without a document: a value's name has 200 characters at most, of four bytes each, and its number 400.
-LONGEST_WORDS = 1280
+_LONGEST_WORDS = 1280
 
 _logger = logging.getLogger(__name__)
 
@@ -70,10 +70,10 @@ class AgentSite:
                 raise InvalidInput(field, path, f"must be safe from others: {seen}")
         return own
 
-    def check(self, study: Study) -> Refusal | None:
-        """Return why a study is refused whatever the records are; None if it would be answered, or was."""
+    def check(self, study: Study, policy: Policy) -> Refusal | None:
+        """Return why a study is refused whatever the records are; its own file says what may be counted."""
         try:
-            return refused_by(self.settings(), study)
+            return Policy(studies=policy.studies).refused(study) or refused_by(self.settings(), study)
         except FairgaugeError as problem:
             return Refusal("settings", str(problem))
 
@@ -81,9 +81,57 @@ class AgentSite:
         """Tell whether the study has its answer."""
         return Ledger(self.settings().ledger).state(study.digest) is not None
 
-    def answer(self, study: Study) -> Answer | Refusal:
+    def wanted(self, study: Study) -> list[str]:
+        """Return nothing: all values come from the records."""
+        del study
+        return []
+
+    def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
+        del given
         return answer_by(self.settings(), study)
+
+
+class _AgentPerson:
+    """A person's profile and ledger, behind an agent."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._settings, self._ledger = settings, Ledger(settings.ledger)
+
+    def check(self, study: Study, policy: Policy) -> Refusal | None:
+        """Return why a study is refused whatever the profile says; None if it would be answered, or was."""
+        refused = policy.refused(study)
+        if refused is not None:
+            return refused
+        if not self._settings.has_profile:
+            return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
+        try:
+            make_folder(self._settings.ledger)
+            self._settings.check_ledger()
+            if self._ledger.state(study.digest) is not None:
+                return None
+        except (FairgaugeError, OSError) as problem:
+            return Refusal("ledger", str(problem))
+        return check_person(study, self._ledger, self._settings.limits)
+
+    def answered(self, study: Study) -> bool:
+        """Tell whether the study has its answer."""
+        return self._ledger.state(study.digest) is not None
+
+    def wanted(self, study: Study) -> list[str]:
+        """Return the metrics of a study whose values come from whoever asks."""
+        return sorted(_metric_names(study) & self._settings.askers_give)
+
+    def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
+        """Answer a study that was checked, or repeat its answer."""
+        if self.answered(study):
+            return self._ledger.answer(study, {"group": None, "values": {}})
+        profile = self._settings.read_profile()
+        # By the study's names and not by the profile's, so that everybody takes the same steps.
+        sources, theirs = (profile["values"], given), self._settings.askers_give
+        values = {name: sources[name in theirs].get(name) for name in _metric_names(study)}
+        held = {"group": profile["group"], "values": values}
+        return self._ledger.answer(study, held, limit=self._settings.limits)
 
 
 class Agent:
@@ -101,12 +149,12 @@ class Agent:
 
     def __init__(self, settings: AgentSettings) -> None:
         self.settings = settings
-        self._ledger = Ledger(settings.ledger)
+        self._person = _AgentPerson(settings)
         self._site = None if settings.site is None else AgentSite(settings.site, settings.mode)
 
-    def conversation(self) -> "Conversation":
+    def conversation(self) -> "_Conversation":
         """Begin with someone who connected."""
-        return Conversation(self)
+        return _Conversation(self)
 
     def check(self, document: bytes) -> Study | Refusal:
         """Return the study, or why it is refused whatever the profile says."""
@@ -114,51 +162,26 @@ class Agent:
             study = Study.from_bytes(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        policy = self.settings.policy
-        if (site := contributor_of(study).by_records(self._site)) is not None:
-            # What may be counted is said in the site's own file.
-            return Policy(studies=policy.studies).refused(study) or site.check(study) or study
-        refused = policy.refused(study)
-        if refused is not None:
-            return refused
-        if not self.settings.has_profile:
-            return Refusal("unable", "the study is for devices of one person each, and this agent is a site's")
-        try:
-            make_folder(self.settings.ledger)
-            self.settings.check_ledger()
-            if self._ledger.state(study.digest) is not None:
-                return study
-        except (FairgaugeError, OSError) as problem:
-            return Refusal("ledger", str(problem))
-        return check_person(study, self._ledger, self.settings.limits) or study
+        return self._holder(study).check(study, self.settings.policy) or study
 
     def answered(self, study: Study) -> bool:
         """Tell whether the study has its answer."""
-        if (site := contributor_of(study).by_records(self._site)) is not None:
-            return site.answered(study)
-        return self._ledger.state(study.digest) is not None
+        return self._holder(study).answered(study)
 
     def wanted(self, study: Study) -> list[str]:
         """Return the metrics of a study whose values come from whoever asks; a site's come from its records."""
-        if contributor_of(study).by_records(self._site) is not None:
-            return []
-        return sorted(_metric_names(study) & self.settings.askers_give)
+        return self._holder(study).wanted(study)
 
     def answer(self, study: Study, given: dict[str, str]) -> Answer | Refusal:
         """Answer a study that was checked, or repeat its answer."""
         try:
-            if (site := contributor_of(study).by_records(self._site)) is not None:
-                return site.answer(study)
-            if self.answered(study):
-                return self._ledger.answer(study, {"group": None, "values": {}})
-            profile = self.settings.read_profile()
-            # By the study's names and not by the profile's, so that everybody takes the same steps.
-            sources, theirs = (profile["values"], given), self.settings.askers_give
-            values = {name: sources[name in theirs].get(name) for name in _metric_names(study)}
-            held = {"group": profile["group"], "values": values}
-            return self._ledger.answer(study, held, limit=self.settings.limits)
+            return self._holder(study).answer(study, given)
         except FairgaugeError as problem:
             return Refusal(UNTOLD, str(problem))
+
+    def _holder(self, study: Study) -> "_AgentPerson | AgentSite":
+        """Return what holds what a study asks for."""
+        return contributor_of(study).choose(profile=self._person, records=self._site or self._person)
 
 
 def _metric_names(study: Study) -> set[str]:
@@ -166,7 +189,7 @@ def _metric_names(study: Study) -> set[str]:
     return {question.metric.name for question in study.questions}
 
 
-class Conversation:
+class _Conversation:
     """What one who connected said, and what to say to the next line."""
 
     def __init__(self, agent: Agent) -> None:
@@ -190,7 +213,7 @@ class Conversation:
 
     def _reply(self, line: bytes) -> str | Refusal:
         verb, _, rest = line.partition(b" ")
-        if verb not in (b"check", b"answer") and len(line) > LONGEST_WORDS:
+        if verb not in (b"check", b"answer") and len(line) > _LONGEST_WORDS:
             return Refusal("line", "the line is too long for one without a document")
         match verb:
             case b"hello" if not rest:
@@ -221,7 +244,7 @@ class Conversation:
     def _take(self, rest: bytes) -> str | Refusal:
         """Keep a value for the next answer; the text of a refusal never holds it."""
         name, mark, number = rest.decode(errors="replace").rpartition("=")
-        if not mark or exact(number) is None or len(self._given) >= MOST_VALUES:
+        if not mark or exact(number) is None or len(self._given) >= _MOST_VALUES:
             return Refusal("line", "a value must be METRIC=X")
         self._given[name] = number
         return ""

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(paths: list[str]) -> None:
     odd = []
     for path in paths:
-        allowed, found = look_at(path)
+        allowed, found = _look_at(path)
         odd += found
         sys.stdout.write("".join(f"{line}\n" for line in allowed))
     if odd:
@@ -88,7 +88,7 @@ def _site_of(path: str) -> "SiteSettings | None":
     return None if agent.site is None else SiteSettings.load(agent.site)
 
 
-def look_at(path: str) -> tuple[list[str], list[str]]:
+def _look_at(path: str) -> tuple[list[str], list[str]]:
     """Read a file of settings, an agent's or a site's, and what it answers from, before any study is known.
 
     Returns:
@@ -106,10 +106,10 @@ def look_at(path: str) -> tuple[list[str], list[str]]:
         return [_of_site(path, site)], _unprepared(site)
     from fairgauge.client.agent_settings import AgentSettings
 
-    return look_at_agent(AgentSettings.load(path))
+    return _look_at_agent(AgentSettings.load(path))
 
 
-def look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
+def _look_at_agent(settings: "AgentSettings") -> tuple[list[str], list[str]]:
     """The same for an agent's settings that are read already."""
     from fairgauge.client.agent import AgentSite
 
@@ -159,7 +159,7 @@ def _serve(paths: list[str]) -> None:
     for agent in agents:
         # Files that are not safe are better seen now than by the first who asks.  A profile that does not fit, is none
         # or is gone is told here and no more: an agent that did not start again would tell somebody of it.
-        for line in (line for lines in look_at_agent(agent.settings) for line in lines):
+        for line in (line for lines in _look_at_agent(agent.settings) for line in lines):
             sys.stderr.write(f"{line}\n")
     service = AgentService(agents)
 

@@ -20,7 +20,7 @@ from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study.numbers import exact
 
-LONGEST_PROFILE = 2**20
+_LONGEST_PROFILE = 2**20
 READ, WRITE, _SEARCH = 0o4, 0o2, 0o1
 _GROUP = 0o060
 _ONE = 2**128
@@ -140,7 +140,7 @@ class AgentSettings:
                 problem = wrong(self.profile, os.fstat(file.fileno()), self.mode, READ | WRITE, owned=False)
                 if problem is not None:
                     raise CannotAnswer(f"the profile is not safe: {problem}")
-            return file.read(LONGEST_PROFILE)
+            return file.read(_LONGEST_PROFILE)
 
 
 def _read(data: bytes, errors: str) -> object:

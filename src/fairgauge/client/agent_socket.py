@@ -22,7 +22,7 @@ LONGEST_LINE = LONGEST_DOCUMENT + 64
 # A line must be whole so long after the reply to the last one, however slowly its bytes come.
 PATIENCE = 20.0
 # And all lines of a connection together.
-LONGEST_TALK = 60.0
+_LONGEST_TALK = 60.0
 MOST_CALLERS = 32
 _PIECE = 2**16
 _BACKLOG = 128
@@ -97,7 +97,7 @@ def _lines(caller: socket.socket) -> Iterator[bytes | None]:
     Raises:
         TimeoutError: If a line or the whole talk takes too long.
     """
-    end = time.monotonic() + LONGEST_TALK
+    end = time.monotonic() + _LONGEST_TALK
     held = bytearray()
     while True:
         deadline = min(time.monotonic() + PATIENCE, end)

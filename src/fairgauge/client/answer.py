@@ -16,7 +16,7 @@ from fairgauge.client.limits import Limits
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
-from fairgauge.study.mechanism import Registry
+from fairgauge.study.mechanism import Registry, payload_field
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 _One = TypeVar("_One")
@@ -40,8 +40,8 @@ class Answer:
     payload: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        check_digest(self.study)
-        check_id(self.id)
+        _check_digest(self.study)
+        _check_id(self.id)
         if len(self.payload) == 1:
             if type(self.payload[0]) is not int or self.payload[0] < 0:
                 raise InvalidInput("symbol", self.payload[0], "must be an integer from 0 up")
@@ -73,8 +73,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, object]:
         """Return the members of the document."""
-        drawn = {"symbol": self.payload[0]} if len(self.payload) == 1 else {"counts": list(self.payload)}
-        return {"study": self.study, "id": self.id, **drawn}
+        drawn = self.payload[0] if len(self.payload) == 1 else list(self.payload)
+        return {"study": self.study, "id": self.id, payload_field(len(self.payload)): drawn}
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes (RFC 8785)."""
@@ -105,8 +105,7 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.  For a study of sites its :class:`~fairgauge.client.records.Records`, or a
-            table that becomes such now.
+            lacks.  For a study of sites its :class:`~fairgauge.client.records.Records`.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -148,8 +147,8 @@ class Contributor(Protocol):
     def is_unnamed(self, held: Any) -> bool:
         """Tell whether a person's group comes without its attribute's name, or not at all: then the study names it."""
 
-    def by_records(self, one: _One) -> _One | None:
-        """Return what was given to answer from records; None where a profile answers."""
+    def choose(self, *, profile: _One, records: _One) -> _One:
+        """Return which of two answers: the one that has a person's profile, or the one that has a site's records."""
 
 
 class _Person:
@@ -170,16 +169,22 @@ class _Person:
     def is_unnamed(self, held: Any) -> bool:
         return not is_mapping(entry_of(held, "group"))
 
-    def by_records(self, one: object) -> None:
-        del one
+    def choose(self, *, profile: _One, records: _One) -> _One:
+        del records
+        return profile
 
 
 class _Site:
     """A site answers for the people whose records it holds."""
 
     def check_held(self, held: Any) -> None:
+        from fairgauge.client.records import Records
+
         if isinstance(held, Mapping) and set(held) == {"group", "values"}:
             raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")
+        # A table is none yet: whether it can be read, and how fast, would be seen by whoever picked the study.
+        if not isinstance(held, Records):
+            raise CannotAnswer("a site answers from Records that were read before the study was known")
 
     def draw(self, study: Study, held: Any) -> tuple[int, ...]:
         from fairgauge.client.site_counts import draw_counts
@@ -194,8 +199,9 @@ class _Site:
         del held
         return False
 
-    def by_records(self, one: _One) -> _One:
-        return one
+    def choose(self, *, profile: _One, records: _One) -> _One:
+        del profile
+        return records
 
 
 _CONTRIBUTORS: Registry[Contributor] = Registry({Channel: _Person(), NoisyCounts: _Site()})
@@ -222,13 +228,13 @@ def check_profile(profile: object) -> None:
         raise CannotAnswer('"values" must give a value for each metric\'s name')
 
 
-def check_digest(study: str) -> None:
+def _check_digest(study: str) -> None:
     """Refuse what cannot be the digest of a study."""
     if not _is_hexadecimal(study, digits=64):
         raise InvalidInput("study", study, "must be 64 lower-case hexadecimal digits")
 
 
-def check_id(name: str) -> None:
+def _check_id(name: str) -> None:
     """Refuse what cannot be the id of an answer."""
     if not _is_hexadecimal(name, digits=2 * ID_BYTES):
         raise InvalidInput("id", name, "must be 32 lower-case hexadecimal digits")
@@ -248,10 +254,6 @@ def check_able(study: Study, ticket: str | None) -> None:
         # A ticket is the answer's id, and a proof of inclusion is a digest of id and symbol, which anyone may fetch:
         # the id salts it, and must be known to nobody but this device and the collector.
         raise CannotAnswer("the study hides answers in a crowd, and who gave out this ticket could read the answer")
-    if study.mechanism.contributors_known and (
-        study.admission == "blind" or study.gateway is not None or study.epoch is not None
-    ):
-        raise CannotAnswer("the study hides which device answers, and a site's answer is known to be the site's")
 
 
 def check_time(study: Study) -> None:

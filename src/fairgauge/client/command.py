@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 
@@ -30,7 +30,7 @@ AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
 )
-SEEN = (
+_SEEN = (
     "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
     "nobody is asked again: let some hours pass before the answer is sent.\n"
 )
@@ -46,15 +46,8 @@ HELP = {
     "limit": "The most epsilon that all answers about one attribute may cost in sum: 8 unless you say otherwise.",
     "study_limit": "The most epsilon that one study may cost: 4 unless you say otherwise.",
     "ticket": "Proof that this device may answer. - reads standard input, from its first line.",
-    "site": "For a site that holds many people: its own file of settings, which names records, ledger and limits.",
-    "records": "For a site that holds many people: its records, a CSV or Parquet file.",
-    "group_column": "For a site: the column of the groups, or sex=COLUMN once for each attribute.",
-    "truth_column": "For a site: the column that says what was right, 0 or 1; truth unless given.",
-    "prediction_column": "For a site: the column that says what the model said, 0 or 1; prediction unless given.",
-    "value_column": "For a site: the column of the metric; its name unless given.",
-    "person_column": "For a site: the column that tells people apart; without it each record is a person.",
+    "site": "For a site that holds many people: its own file, which fairgauge agent --prepare has read.",
     "output": "For a site: write the answer to this file.",
-    "empty": "For a site: answer though there is no record; otherwise that is refused, and nothing is spent.",
     "relay": "Send through this relay, so that the collector does not see this device's address.",
     "issuer": "Where blind tickets are fetched, from somebody else than the collector; or compare the --digest.",
     "wait": "Stay until the moment that the ledger drew has come, and send then.",
@@ -64,6 +57,9 @@ HELP = {
     "json": "Print JSON for programs.",
 }
 
+# What makes another sign of an = behind it.
+_COMPARES = "<>=!"
+
 # What argparse says about itself and not about what was typed.
 _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-z-]+(/-[a-z])?: expected one argument")
 
@@ -71,8 +67,6 @@ _HARMLESS = re.compile(r"the following arguments are required: .*|argument --[a-
 @dataclass(frozen=True)
 class Request:
     """What was asked for on the command line."""
-
-    COLUMNS: ClassVar = ("group_column", "truth_column", "prediction_column", "value_column", "person_column")
 
     study: str
     group: Sequence[str] = field(default=(), repr=False)
@@ -87,14 +81,7 @@ class Request:
     issuer: str | None = None
     digest: str | None = None
     site: str | None = None
-    records: str | None = None
-    group_column: Sequence[str] = ()
-    truth_column: str = "truth"
-    prediction_column: str = "prediction"
-    value_column: str | None = None
-    person_column: str | None = None
     output: str | None = None
-    empty: bool = False
     again: bool = False
     now: bool = False
     wait: bool = False
@@ -136,21 +123,14 @@ def make_parser() -> argparse.ArgumentParser:
         ("digest", "DIGEST"),
     ):
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    for name in ("site", "records"):
-        parser.add_argument(f"--{name}", metavar="FILE", help=HELP[name])
-    parser.add_argument(
-        "--group-column", dest="group_column", metavar="COLUMN", help=HELP["group_column"], action="append", default=[]
-    )
-    for name, default in (("truth", "truth"), ("prediction", "prediction"), ("value", None), ("person", None)):
-        option, dest = f"--{name}-column", f"{name}_column"
-        parser.add_argument(option, dest=dest, metavar="COLUMN", help=HELP[dest], default=default)
+    parser.add_argument("--site", metavar="FILE", help=HELP["site"])
     parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
-    for name in ("empty", "again", "now", "wait", "json"):
+    for name in ("again", "now", "wait", "json"):
         parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
     return parser
 
 
-def read_arguments(arguments: Sequence[str]) -> Request:
+def _read_arguments(arguments: Sequence[str]) -> Request:
     """Return what was asked for; a group or a value may be any text, also one that begins with a dash.
 
     Raises:
@@ -172,7 +152,7 @@ def read_arguments(arguments: Sequence[str]) -> Request:
 def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" = None) -> int:
     """Run the command and return its exit status: 0 fine, 1 the answer is no, 2 bad input."""
     try:
-        run(read_arguments(sys.argv[1:] if arguments is None else arguments), patience=patience)
+        run(_read_arguments(sys.argv[1:] if arguments is None else arguments), patience=patience)
     except FairgaugeError as error:
         sys.stderr.write(f"fairgauge: {error}\n")
         return 2 if isinstance(error, InvalidInput) else 1
@@ -198,7 +178,7 @@ def run(request: Request, *, patience: "Patience | None" = None) -> None:
         STUDY_LIMIT if request.study_limit is None else read_limit("study-limit", request.study_limit),
     )
     study = _load(request)
-    answers = contributor_of(study).by_records(_run_for_site) or _run_for_person
+    answers = contributor_of(study).choose(profile=_run_for_person, records=_run_for_site)
     answers(request, study, limits=limits, patience=patience)
 
 
@@ -227,15 +207,16 @@ def _load(request: Request) -> "Study":
     if study.unlinkable or study.epoch is not None:
         Ledger(path).keep_document(address, study.to_bytes())
     if study.gateway is not None and request.relay is None:
-        sys.stderr.write(SEEN)
+        sys.stderr.write(_SEEN)
     return study
 
 
-def _run_for_site(request: Request, study: "Study", **settings: Any) -> None:
+def _run_for_site(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
     """Answer for a site; a device loads nothing of what that needs."""
     from fairgauge.client.site_command import run_for_site
 
-    run_for_site(request, study, study.questions[0].counts, **settings)
+    del limits  # a site's are in its own file
+    run_for_site(request, study, study.questions[0].counts, patience=patience)
 
 
 def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
@@ -243,7 +224,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     from fairgauge.client.ledger import Ledger, default_ledger
     from fairgauge.client.steps import hand_over, prepare, relay_of
 
-    request.refuse(("site", "records", "output", "empty", *request.COLUMNS), "is for studies of sites only")
+    request.refuse(("site", "output"), "is for studies of sites only")
     if study.issuer is None:
         request.refuse(("issuer",), "is of no use: the study takes no blind tickets")
     ticket, profile = read_private(request, study, sys.stdin)
@@ -383,19 +364,24 @@ def _attributes(study: "Study") -> list[str]:
 def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None] | str | None:
     """Read ``sex=female``, or ``female`` where the study has one attribute; what is given twice counts as nothing.
 
-    A name is what the study has as the name of an attribute, so that ``>=65`` is a group and names nothing.
+    A name is what the study has as the name of an attribute; one text that names none is a group without a name.
     """
     known = _attributes(study)
     pairs = _named(typed, known)
-    if not pairs and len(typed) <= len(known) == 1:
+    if not pairs and len(typed) <= 1:
         return "".join(typed) or None
     often = Counter(name for name, _ in pairs)
     return {name: group or None if often[name] == 1 else None for name, group in pairs}
 
 
 def _named(typed: list[str], known: list[str]) -> list[tuple[str, str]]:
-    """Return the attribute and the group of every text that begins with an attribute's name, the longest, and ``=``."""
-    names = [max((name for name in known if text.startswith(f"{name}=")), key=len, default=None) for text in typed]
+    """Return the attribute and the group of every text that begins with an attribute's name, the longest, and ``=``.
+
+    The sign of ``>=65`` names nothing, whatever a study calls its attributes: it would give those who have this group
+    another budget than ``<65``, and be seen in who refuses.
+    """
+    own = [name for name in known if name[-1] not in _COMPARES]
+    names = [max((name for name in own if text.startswith(f"{name}=")), key=len, default=None) for text in typed]
     return [(name, text[len(name) + 1 :]) for name, text in zip(names, typed, strict=True) if name is not None]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.study import Study
 
 # With fewer others in an epoch than this, its order hides little, and whoever designs a study is told so.
-ENOUGH_TOGETHER = 20
+_ENOUGH_TOGETHER = 20
 
 
 def next_moment(now: float, epoch: int, closes: str | None = None) -> int:
@@ -58,11 +58,11 @@ def sharing_of(planned: int | None, epoch: int | None, opens: str | None, closes
     begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (opens, closes))
     others = (planned - 1) * min(1.0, epoch / (ends - begins))
     said = f"About {others:.3g} others share an epoch with an answer"
-    if others >= ENOUGH_TOGETHER:
+    if others >= _ENOUGH_TOGETHER:
         return f"{said}.", True
     alone = math.exp(-others)
     often = f", and {alone:.0%} of answers are alone in theirs" if alone >= 0.005 else ""
-    return f"{said}{often}: below {ENOUGH_TOGETHER} the moment tells much. Take a longer epoch.", False
+    return f"{said}{often}: below {_ENOUGH_TOGETHER} the moment tells much. Take a longer epoch.", False
 
 
 def shown(second: int) -> str:

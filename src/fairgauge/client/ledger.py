@@ -6,7 +6,8 @@ what is sent then are the same bytes.  So each study gets one randomisation, wha
 that is deleted, or restored from a copy, has forgotten what came since.
 
 The file is SQLite.  It holds the study's digest, the answer's id and payload, whether it was delivered, and what it
-cost which attribute: towards the collector, and towards those who read released counts.  It holds no group, no value,
+cost which attribute, or whichever where the group came without an attribute's name: towards the collector, and towards
+those who read released counts.  It holds no group, no value,
 no address and no time, but for an answer that waits the moment at which it will be sent, and for a study with blind
 tickets what it takes to fetch one: the ordinary ticket and the numbers that hide a token from its issuer, which are
 removed as soon as the token is there.  With them, whoever gets hold of the file could tie the token to its ticket.
@@ -15,7 +16,7 @@ removed as soon as the token is there.  With them, whoever gets hold of the file
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -24,15 +25,15 @@ from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket, is_unnamed
-from fairgauge.client.disk import rename_to_free, sync_folder
+from fairgauge.client.disk import make_folder, rename_to_free, sync_folder
 from fairgauge.client.epochs import next_moment
-from fairgauge.client.limits import Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
+from fairgauge.client.limits import ANY, Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 
 VERSION = 1
-APPLICATION = 0x6667676C  # "fggl", where SQLite keeps the name of the program that a file belongs to
+_APPLICATION = 0x6667676C  # "fggl", where SQLite keeps the name of the program that a file belongs to
 _DRAFT = 0x66676C31  # what stood there before the first release
 LONGEST_WAIT = 30.0
 
@@ -54,7 +55,7 @@ _SCHEMA = (
         reader_delta TEXT NOT NULL,
         PRIMARY KEY (study, attribute)
     ) WITHOUT ROWID""",
-    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -114,7 +115,8 @@ class Ledger:
         about an attribute have a summed epsilon within the lifetime limit.  Every attribute that the study asks about
         is charged by its name, whoever answers: neither group nor value decides whether there is an answer, nor what
         pays for it.  A group without an attribute's name is of whatever the study names: all answers together are
-        within the limit then.
+        within the limit then, and such an answer counts against every attribute from then on.  So a program gives the
+        name for everybody or for nobody: a form that goes by what a person has would show in when it refuses.
 
         Args:
             study: The study.
@@ -138,15 +140,18 @@ class Ledger:
             if found is None:
                 check_held(study, profile)
                 limits.check_study(study)
+                unnamed = is_unnamed(study, profile)
                 costs = charges(study)
-                limits.check_lifetime(costs, self._charges(connection))
-                if is_unnamed(study, profile):
+                limits.check_lifetime(costs, self._charges(connection) if unnamed else self._past(connection))
+                if unnamed:
                     limits.check_unnamed(costs, self._costs(connection))
                 moment = self._moment_for(study)
                 found = answer(study, profile, limit=limits, ticket=ticket)
                 row = (found.study, found.id, json.dumps(found.payload))
                 connection.execute("INSERT INTO answers VALUES (?, ?, ?, 'pending')", row)
                 self._charge(connection, study, costs)
+                if unnamed:
+                    _charge_any(connection, study, max(costs.values()))
                 if moment is not None:
                     _wait_until(connection, found.study, moment)
                 if study.gateway is not None:
@@ -169,7 +174,7 @@ class Ledger:
         """
         limit.check_study(study)
         with self._transaction() as connection:
-            limit.check_lifetime(charges(study), self._charges(connection))
+            limit.check_lifetime(charges(study), self._past(connection))
 
     def pending(self) -> list[Answer]:
         """Return the answers that still have to be delivered, in the order of their studies' digests."""
@@ -232,8 +237,8 @@ class Ledger:
     def spent_towards_readers(self) -> dict[str, ToReaders]:
         """Return the same towards those who read released counts: epsilons and deltas both add up."""
         with self._transaction() as connection:
-            sql = "SELECT attribute, reader_epsilon, reader_delta FROM charges ORDER BY attribute"
-            rows = connection.execute(sql).fetchall()
+            sql = "SELECT attribute, reader_epsilon, reader_delta FROM charges WHERE attribute <> ? ORDER BY attribute"
+            rows = connection.execute(sql, (ANY,)).fetchall()
         found: dict[str, ToReaders] = {}
         for name, *costs in rows:
             epsilon, delta = (self._cost(cost) for cost in costs)
@@ -313,8 +318,21 @@ class Ledger:
 
     def _charges(self, connection: Connection) -> list[tuple[str, Decimal]]:
         """Return what was charged to each attribute; equal costs, of which there may be thousands, as one."""
-        sql = "SELECT attribute, epsilon, COUNT(*) FROM charges GROUP BY attribute, epsilon"
-        rows = connection.execute(sql).fetchall()
+        sql = "SELECT attribute, epsilon, COUNT(*) FROM charges WHERE attribute <> ? GROUP BY attribute, epsilon"
+        return self._counted(connection.execute(sql, (ANY,)))
+
+    def _past(self, connection: Connection) -> list[tuple[str, Decimal]]:
+        """Return what counts against the limit of each attribute, where an answer without a name has one cost: ANY's.
+
+        It may have been about each of them, so that it is added to all, and to none twice.
+        """
+        sql = (
+            "SELECT attribute, epsilon, COUNT(*) FROM charges WHERE attribute = ?1 "
+            "OR study NOT IN (SELECT study FROM charges WHERE attribute = ?1) GROUP BY attribute, epsilon"
+        )
+        return self._counted(connection.execute(sql, (ANY,)))
+
+    def _counted(self, rows: Iterable[tuple[Any, Any, int]]) -> list[tuple[str, Decimal]]:
         return [(str(attribute), times(self._cost(epsilon), count)) for attribute, epsilon, count in rows]
 
     def _costs(self, connection: Connection) -> list[dict[str, Decimal]]:
@@ -411,7 +429,7 @@ class Ledger:
         application = _pragma(connection, "application_id")
         if application == _DRAFT:
             raise BadLedger("ledger", self.path, OF_BEFORE)
-        if application != APPLICATION:
+        if application != _APPLICATION:
             raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")
         if version != VERSION:
@@ -430,6 +448,11 @@ class Ledger:
             raise BadLedger("ledger", self.path, f"cannot be made to last: {problem.strerror}") from None
 
 
+def _charge_any(connection: Connection, study: Study, cost: Decimal) -> None:
+    """Write down that an answer's group had no name, and the most that it costs whichever attribute it was about."""
+    connection.execute("INSERT INTO charges VALUES (?, ?, ?, '0', '0')", (study.digest, ANY, str(cost)))
+
+
 def _is_known(study: Study) -> bool:
     """Tell whether the collector may know who answers and when: nothing waits then, and nothing goes by another way."""
     return study.admission != "blind" and study.gateway is None and study.epoch is None
@@ -444,10 +467,7 @@ def default_ledger() -> Path:
     try:
         home = os.environ.get("XDG_STATE_HOME")
         path = (Path(home) if home else Path.home() / ".local" / "state") / "fairgauge" / "ledger.sqlite3"
-        for folder in (path.parent.parent, path.parent):
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                sync_folder(folder)
+        make_folder(path)
         return path
     except (OSError, RuntimeError) as problem:
         reason = getattr(problem, "strerror", None) or "there is no home folder"

@@ -7,11 +7,14 @@ from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Study
 
-Charges = Mapping[str, Decimal]
+_Charges = Mapping[str, Decimal]
 
 # What a device spends unless it says otherwise.
 STUDY_LIMIT = Decimal(4)
 LIFETIME_LIMIT = Decimal(8)
+
+# What an answer about a group without its attribute's name is charged to: whichever attribute it was about.
+ANY = ""
 
 _UPWARD = Context(prec=50, rounding=ROUND_CEILING)
 
@@ -52,8 +55,12 @@ class Limits:
                     f"spends epsilon {question.mechanism.epsilon!r}, and this device allows {self.study} a study"
                 )
 
-    def check_lifetime(self, charges: Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
+    def check_lifetime(self, charges: _Charges, spent: Iterable[tuple[str, Decimal]]) -> None:
         """Refuse charges that would bring an attribute above its lifetime limit.
+
+        Args:
+            charges: What an answer costs.
+            spent: What was spent on which attribute; what was spent on ANY is added to each.
 
         Raises:
             CannotAnswer: Naming the attribute.
@@ -62,7 +69,7 @@ class Limits:
             return
         past = add_by_name(spent)
         for account, charge in charges.items():
-            before = past.get(account, Decimal(0))
+            before = add_up(past.get(name, Decimal(0)) for name in (account, ANY))
             after = add_up((before, charge))
             if after > self.lifetime:
                 raise CannotAnswer(
@@ -70,7 +77,7 @@ class Limits:
                     f"make it {_shown(after)}, and the limit is {self.lifetime}"
                 )
 
-    def check_unnamed(self, charges: Charges, spent: Iterable[Charges]) -> None:
+    def check_unnamed(self, charges: _Charges, spent: Iterable[_Charges]) -> None:
         """Refuse an answer about a group without an attribute's name that would bring all answers above the limit.
 
         Such a group is of whatever attribute a study names, so that a new name must not be a new budget.
@@ -87,8 +94,7 @@ class Limits:
         if self.lifetime is not None and after > self.lifetime:
             raise CannotAnswer(
                 f"all answers have cost epsilon {_shown(before)} on this device; an answer would make it "
-                f"{_shown(after)}, and the limit is {self.lifetime} for a group without its attribute's name; "
-                'one with a name, as in {"sex": "female"}, has a limit of its own'
+                f"{_shown(after)}, and the limit is {self.lifetime} for a group without its attribute's name"
             )
 
 
@@ -104,7 +110,7 @@ def read_limit(field: str, typed: str) -> Decimal:
     raise InvalidInput(field, typed, "must be a number from 0 up")
 
 
-def charges(study: Study) -> Charges:
+def charges(study: Study) -> _Charges:
     """Return what an answer costs each attribute: the most that any question about it spends.
 
     It depends on the study alone: not on the coin that picks the question, and on nothing that a person has or lacks,
@@ -125,7 +131,7 @@ class ToReaders:
     delta: Decimal
 
 
-def reader_charges(study: Study, costs: Charges) -> Mapping[str, ToReaders]:
+def reader_charges(study: Study, costs: _Charges) -> Mapping[str, ToReaders]:
     """Return what an answer costs each attribute towards readers, given what it costs towards the collector.
 
     A study that is released in batches costs them what the crowd's certificate says, which the device computes itself

@@ -18,6 +18,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -43,12 +44,13 @@ _BINARY: Mapping[object, int] = {"0": 0, "1": 1, "false": 0, "true": 1}
 _PLAIN = (str, int, float, bool)  # exactly these: a class of somebody's own compares as it likes
 _VERSION = 1
 _BYTES = 4
+_DIGEST = 32
 _LONGEST_HEAD = 2**24
 _AGAIN = "Prepare the records: fairgauge agent --prepare SETTINGS"
 
 
 @dataclass(frozen=True)
-class Columns:
+class RecordColumns:
     """Where things stand in a site's table.
 
     Args:
@@ -68,7 +70,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRecords:
     """What of a site's table is counted, and where that stands.
 
     Args:
@@ -81,7 +83,7 @@ class Counted:
     attributes: tuple[Attribute, ...]
     metrics: tuple[Metric, ...] = ()
     confusion: bool = False
-    columns: Columns = field(default_factory=Columns)
+    columns: RecordColumns = field(default_factory=RecordColumns)
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -116,13 +118,13 @@ class Records:
         odd: Of each column how many entries are there and not what they should be, for the site's own eyes.
     """
 
-    counted: Counted
+    counted: CountedRecords
     rows: int
     numbers: Mapping[Key, "array[int]"]
     odd: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, given: Any, counted: Counted) -> "Records":
+    def read(cls, given: Any, counted: CountedRecords) -> "Records":
         """Read a table, whatever its records hold.
 
         Args:
@@ -146,11 +148,13 @@ class Records:
         return cls(counted, rows, numbers, tuple(odd))
 
     @classmethod
-    def of(cls, mechanism: NoisyCounts, given: Any, columns: Columns | None = None) -> "Records":
+    def of(cls, mechanism: NoisyCounts, given: Any, columns: RecordColumns | None = None) -> "Records":
         """Read a table for what one study counts, as :meth:`read` does."""
         metric, factors = mechanism.metric, tuple(mechanism.attribute.factors)
         metrics = () if metric is None else (metric,)
-        return cls.read(given, Counted(factors, metrics, confusion=metric is None, columns=columns or Columns()))
+        return cls.read(
+            given, CountedRecords(factors, metrics, confusion=metric is None, columns=columns or RecordColumns())
+        )
 
     def save(self, path: Path) -> None:
         """Write them to a file that its owner alone may read, whole or not at all.
@@ -161,9 +165,10 @@ class Records:
         new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
         try:
             with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o600), "wb") as file:
-                file.write(self.counted.head(self.rows))
-                for key in self.counted.keys:
-                    file.write(_little(self.numbers[key]).tobytes())
+                head = self.counted.head(self.rows)
+                body = b"".join(_little(self.numbers[key]).tobytes() for key in self.counted.keys)
+                for part in (head, _digest(head, body), body):
+                    file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)
@@ -173,20 +178,24 @@ class Records:
             new.unlink(missing_ok=True)
 
     @classmethod
-    def load(cls, path: Path, counted: Counted) -> "Records":
+    def load(cls, path: Path, counted: CountedRecords) -> "Records":
         """Read what :meth:`save` wrote.
 
         Raises:
-            InvalidInput: If there is no such file, or it was written for other settings; never for what a record holds.
+            InvalidInput: If there is no such file, or it was written for other settings or is damaged; never for what a
+                record holds.
         """
         try:
             with path.open("rb") as file:
-                head, body = file.readline(_LONGEST_HEAD), file.read()
+                head, digest, body = file.readline(_LONGEST_HEAD), file.read(_DIGEST), file.read()
         except OSError as problem:
             raise InvalidInput("prepared", path, f"cannot be read: {problem.strerror}. {_AGAIN}") from None
         rows, keys = _rows(head), counted.keys
         if head != counted.head(rows) or len(body) != len(keys) * rows * _BYTES:
             raise InvalidInput("prepared", path, f"was not written for these settings. {_AGAIN}")
+        # One bit that a disk lost would else be a number without a meaning in some records, and another one in others.
+        if digest != _digest(head, body):
+            raise InvalidInput("prepared", path, f"is damaged. {_AGAIN}")
         whole = _little(array("i", body))
         return cls(counted, rows, {key: whole[place * rows : (place + 1) * rows] for place, key in enumerate(keys)})
 
@@ -216,7 +225,7 @@ class _Reader:
         return found, odd
 
 
-def _readers(counted: Counted) -> dict[Key, _Reader]:
+def _readers(counted: CountedRecords) -> dict[Key, _Reader]:
     where = counted.columns
     found: dict[Key, _Reader] = {}
     for one in counted.attributes:
@@ -267,13 +276,17 @@ def position(metric: Metric, entry: object) -> int:
     return NO_VALUE if found is None else round(found)
 
 
+def _digest(head: bytes, body: bytes) -> bytes:
+    return sha256(head + body).digest()
+
+
 def _rows(head: bytes) -> int:
     """Return how many rows the first line of a file says there are; none if it is no such line."""
     try:
         rows = decode(head.rstrip(b"\n"), error=InvalidInput).get("rows")
     except InvalidInput:
         rows = None
-    return rows if type(rows) is int and rows >= 0 else 0
+    return max(rows, 0) if type(rows) is int else 0
 
 
 def _little(numbers: "array[int]") -> "array[int]":

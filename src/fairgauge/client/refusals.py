@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.client.answer import check_able, check_time
+from fairgauge.client.answer import check_able, check_time, contributor_of
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 
 if TYPE_CHECKING:
@@ -59,30 +59,27 @@ class Refusal:
         return refusal_text(self.code)
 
 
-Check = tuple[str, Callable[[], object]]  # the code of what it refuses, and what refuses it
-
-
 def check_person(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
     """Return why a device of one person would refuse a study whatever the group and the values are; None if not."""
-    return check_whoever(study, ledger, limits, ("unable", lambda: study.channels))
+    for_sites = Refusal("unable", "the study is for sites that hold many people, and this is a device of one person")
+    unable: Refusal | None = contributor_of(study).choose(profile=None, records=for_sites)
+    return check_whoever(study, ledger, limits) or unable
 
 
-def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits", *more: Check) -> Refusal | None:
+def check_whoever(study: "Study", ledger: "Ledger", limits: "Limits") -> Refusal | None:
     """Return why a study would be refused whatever it is answered from; None if it would not.
 
     Args:
         study: The study.
         ledger: What remembers who answered what.
         limits: What may be spent.
-        more: What whoever answers checks besides.
     """
-    checks: list[Check] = [
+    checks: list[tuple[str, Callable[[], object]]] = [  # the code of what each refuses, and what refuses it
         ("unable", lambda: check_able(study, None)),
         ("unable", lambda: _check_terms(study)),
         ("time", lambda: check_time(study)),
         ("study", study.check_privacy),
         ("limit", lambda: ledger.check(study, limit=limits)),
-        *more,
     ]
     for code, run in checks:
         try:

@@ -1,45 +1,30 @@
-"""``fairgauge answer`` for a site that holds many people: its records in, one table of noisy counts out."""
+"""``fairgauge answer`` for a site that holds many people: one table of noisy counts, from what was prepared."""
 
 import json
 import sys
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client.answer import Answer
-from fairgauge.client.ledger import Ledger, default_ledger
-from fairgauge.client.policy import at_terminal
-from fairgauge.client.records import Columns, Records
+from fairgauge.client.ledger import Ledger
 from fairgauge.client.site_counts import left_out
+from fairgauge.client.site_settings import SiteSettings
 from fairgauge.client.steps import hand_over, prepare
 from fairgauge.errors import CannotAnswer, InvalidInput
 
 if TYPE_CHECKING:
     from fairgauge.client.command import Request
     from fairgauge.client.delivery import Patience
-    from fairgauge.client.limits import Limits
-    from fairgauge.client.site_settings import SiteSettings
     from fairgauge.study import NoisyCounts, Study
 
-_IN_THE_FILE = ("records", "ledger", "limit", "study_limit", "empty")
-# Columns that there are none of, by what sites count.
-_NO_COLUMNS = {"confusion": ("value_column",), "levels": ("truth_column", "prediction_column")}
 
-
-def run_for_site(
-    request: "Request", study: "Study", site: "NoisyCounts", *, limits: "Limits", patience: "Patience | None"
-) -> None:
+def run_for_site(request: "Request", study: "Study", site: "NoisyCounts", *, patience: "Patience | None") -> None:
     """Answer for a site, show the noisy counts, and deliver them."""
     _check(request)
-    request.refuse(_NO_COLUMNS[site.outcome], f"is of no use: the study's sites count {site.outcome}")
-    own: SiteSettings | None = None
-    if request.site is not None:
-        own = _settled(request, study)
-        limits, request = own.limits, replace(request, ledger=str(own.ledger))
+    own = _settled(request, study)
     ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
-    ledger = Ledger(request.ledger if request.ledger is not None else default_ledger())
+    ledger = Ledger(own.ledger)
     known = ledger.state(study.digest)
     if known is None and request.send is not None:
         if ticket is None:
@@ -48,8 +33,8 @@ def run_for_site(
                 "with --ticket; nothing was drawn"
             )
         prepare(ledger, study, request, (ticket, None, patience))
-    records = None if known is not None else _typed(request, site) if own is None else own.load_records()
-    answer = ledger.answer(study, records, limit=limits, ticket=ticket)
+    records = None if known is not None else own.load_records()
+    answer = ledger.answer(study, records, limit=own.limits, ticket=ticket)
     if not request.json:
         sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
         sys.stdout.flush()
@@ -85,12 +70,15 @@ def _check(request: "Request") -> None:
         raise InvalidInput("output", request.output, "must not be given together with --send")
 
 
-def _settled(request: "Request", study: "Study") -> "SiteSettings":
+def _settled(request: "Request", study: "Study") -> SiteSettings:
     """Read the site's own file, and refuse a study that asks for more than it names, before records are opened."""
-    from fairgauge.client.site_settings import SiteSettings
-
-    request.refuse((*_IN_THE_FILE, *request.COLUMNS), "must be in the site's file, not beside --site")
-    own = SiteSettings.load(request.site or "")
+    request.refuse(("ledger", "limit", "study_limit"), "must be in the site's file, not beside --site")
+    if request.site is None:
+        raise CannotAnswer(
+            "the study is for sites that hold many people: give the site's own file with --site, once fairgauge agent "
+            "--prepare has read its records"
+        )
+    own = SiteSettings.load(request.site)
     refused = own.policy.refused(study)
     if refused is not None:
         raise CannotAnswer(refused.text)
@@ -118,35 +106,3 @@ def _outcomes(site: "NoisyCounts") -> tuple[str, list[str]]:
     low, high = Fraction(site.metric.low), Fraction(site.metric.high)
     values = (low + (high - low) * Fraction(level + LEVEL_UNIT, 2 * LEVEL_UNIT) for level in site.levels)
     return site.metric.name, [f"{float(value):.6g}" for value in values]
-
-
-def _typed(request: "Request", site: "NoisyCounts") -> Records:
-    """Read the records that were typed: the study is known by then, and what cannot be read is refused."""
-    if request.records is None:
-        raise CannotAnswer(
-            "the study is for sites that hold many people: give the site's records with --records, or its own file "
-            "with --site"
-        )
-    found = Records.of(site, Path(request.records), _typed_columns(request, site))
-    # Somebody at a terminal may look again; to a program, what records hold must not decide whether there is an answer.
-    counts = found.rows - left_out(site, found) if at_terminal(sys.stdin) else found.rows
-    if not counts and not request.empty:
-        why = "every record lacks a group or an outcome" if found.rows else "there is no record"
-        raise CannotAnswer(
-            f"{why}, so the answer would be noise alone; nothing was drawn or spent. "
-            "Look at the file and its columns; if the site really has nobody to count, say so with --empty"
-        )
-    return found
-
-
-def _typed_columns(request: "Request", site: "NoisyCounts") -> Columns:
-    factors = [factor.name for factor in site.attribute.factors]
-    groups = {}
-    for typed in request.group_column:
-        name, mark, column = typed.partition("=")
-        if not mark and len(factors) > 1:
-            raise InvalidInput("group-column", typed, f"must name its attribute, one of {', '.join(factors)}")
-        if mark and name not in factors:
-            raise InvalidInput("group-column", typed, f"must be for one of {', '.join(factors)}: NAME=COLUMN")
-        groups[name if mark else factors[0]] = column if mark else typed
-    return Columns(groups, request.truth_column, request.prediction_column, request.value_column, request.person_column)

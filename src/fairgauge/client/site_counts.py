@@ -1,27 +1,19 @@
-r"""Draw for a site that holds many people: count its records by group and outcome, and add noise to every count.
+"""Draw for a site that holds many people: count its records by group and outcome, and add noise to every count.
 
 Noisy counts are all that leaves it.  A site's answer protects each of its people from everyone outside; the site itself
 sees its own data, as before.  That the site takes part, and how large it is to within the noise, is not hidden.
 
 Every record takes the same steps, whatever it holds: one that is left out is counted in a cell of its own, to which
 nobody looks.
-
-The noise is discrete Laplace, drawn exactly: integers from the operating system, and no float anywhere.
-
-.. math:: P(Z = z) = \frac{1 - q}{1 + q}\, q^{|z|} , \qquad q = e^{-s/t}
-
-for integers s and t.  The method is that of Canonne, Kamath and Steinke (2020, algorithms 1 and 2): a geometric number
-is put together from fair choices among integers, and exp(-x) is met as a chance, never as a number.
 """
 
 import os
-import secrets
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
+from fairgauge.client.discrete_laplace import draw_noise
 from fairgauge.client.records import (
     NO_VALUE,
     NONE,
@@ -37,11 +29,8 @@ from fairgauge.errors import InvalidInput
 from fairgauge.study import Metric, NoisyCounts
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
-# Gives a uniform integer from 0 to below its argument; only tests replace it.
-Below = Callable[[int], int]
 
-
-def draw_counts(site: NoisyCounts, held: Any) -> tuple[int, ...]:
+def draw_counts(site: NoisyCounts, records: Records) -> tuple[int, ...]:
     r"""Count a site's records, and add discrete Laplace noise to every count.
 
     Neighbouring sites differ in the records of one person, replaced by others.  With at most r records a person that
@@ -51,9 +40,8 @@ def draw_counts(site: NoisyCounts, held: Any) -> tuple[int, ...]:
 
     Args:
         site: What is counted.
-        held: The site's records; what is none yet is read now, as :meth:`Records.read` does.
+        records: The site's records.
     """
-    records = held if isinstance(held, Records) else Records.of(site, held)
     decay = site.decay
     noisy = [count + draw_noise(decay.numerator, decay.denominator) for count in count_records(site, records)]
     # Cut off when they are noisy already, which tells no more; to refuse would be free, and tell something.
@@ -160,33 +148,3 @@ def law_in(site: NoisyCounts, group: int | None, outcome: Sequence[object]) -> t
     low, above = site.levels[place - 1], len(site.levels) * group + place
     part = Fraction(value - low, site.levels[place] - low)
     return tuple((cell, chance) for cell, chance in ((above, part), (above - 1, 1 - part)) if chance)
-
-
-def draw_noise(s: int, t: int, *, below: Below = secrets.randbelow) -> int:
-    """Draw one integer of the discrete Laplace law with decay exp(-s/t).
-
-    Guarantee: exact; the law is the one above, whatever s and t are.
-
-    Args:
-        s: The decay's numerator, above 0.
-        t: The decay's denominator, above 0.
-        below: Gives a uniform integer from 0 to below its argument; only tests replace it.
-    """
-    while True:
-        rest = below(t)
-        if not _happens(rest, t, below):
-            continue
-        whole = 0
-        while _happens(1, 1, below):
-            whole += 1
-        size, minus = (rest + t * whole) // s, below(2)
-        if size or not minus:  # zero has one sign, or it would come twice as often
-            return -size if minus else size
-
-
-def _happens(over: int, under: int, below: Below) -> bool:
-    """Let something happen with the chance exp(-over/under), for over/under from 0 to 1."""
-    step = 1
-    while below(under * step) < over:
-        step += 1
-    return step % 2 == 1

@@ -5,7 +5,7 @@ framework asks a site, it is all that says so: neither a server nor the code tha
 
 First comes all that depends on the study and on these settings; a refusal there may be told.  Then there is an answer,
 from what was made of the records when the site was set up: what cannot be counted is left out.  Only a site that was
-not set up has none.
+not set up, or whose ledger cannot be used, has none.
 """
 
 import logging
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.answer import Answer
+from fairgauge.client.answer import Answer, contributor_of
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy
-from fairgauge.client.records import Columns, Counted, Records
+from fairgauge.client.records import CountedRecords, RecordColumns, Records
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.study import Study
@@ -47,7 +47,7 @@ class SiteSettings:
     records: Path
     prepared: Path
     ledger: Path
-    columns: Columns = field(default_factory=Columns)
+    columns: RecordColumns = field(default_factory=RecordColumns)
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=Policy)
     empty: bool = False
@@ -90,10 +90,10 @@ class SiteSettings:
         )
 
     @property
-    def counted(self) -> Counted:
+    def counted(self) -> CountedRecords:
         """What of the records may be counted, and where that stands."""
         attributes, metrics, confusion = self.policy.counted or ((), (), False)
-        return Counted(attributes, metrics, confusion, self.columns)
+        return CountedRecords(attributes, metrics, confusion, self.columns)
 
     def load_records(self) -> Records:
         """Return what was prepared.
@@ -124,7 +124,7 @@ class SiteSettings:
         return found
 
 
-def _columns(given: Any) -> Columns:
+def _columns(given: Any) -> RecordColumns:
     if not isinstance(given, Mapping):
         raise InvalidInput("columns", given, 'must be an object, such as {"truth": "sick"}')
     _known("columns.", given, _COLUMNS)
@@ -132,7 +132,7 @@ def _columns(given: Any) -> Columns:
     if not isinstance(groups, Mapping) or not all(isinstance(one, str) and one for one in groups.values()):
         raise InvalidInput("columns.groups", groups, 'must give a column for each attribute, such as {"sex": "gender"}')
     named = {name: _text(given, name) for name in _COLUMNS[1:] if given.get(name) is not None}
-    return Columns(dict(groups), **named)
+    return RecordColumns(dict(groups), **named)
 
 
 def _known(where: str, document: Mapping[str, Any], names: tuple[str, ...]) -> None:
@@ -167,11 +167,9 @@ def answer_asked(settings: str | Path, study: Study) -> Answer | Refusal:
 
 def refused_by(own: SiteSettings, study: Study) -> Refusal | None:
     """Return why a site refuses a study whatever its records are; None if it would answer, or has."""
-    try:
-        study.questions[0].counts  # noqa: B018 - it refuses a study for devices
-    except InvalidInput as problem:
-        return Refusal("unable", str(problem))
-    refused = own.policy.refused(study)
+    for_devices = Refusal("unable", "the study is for devices of one person, and this is a site that holds many")
+    unable: Refusal | None = contributor_of(study).choose(profile=for_devices, records=None)
+    refused = unable or own.policy.refused(study)
     if refused is not None:
         return refused
     try:

@@ -19,7 +19,7 @@ from fairgauge.errors import CannotSend, InvalidInput
 HEADERS = {"User-Agent": "fairgauge", "Accept": "application/json"}
 NO_HEADERS: Mapping[str, str] = {}
 # How many timeouts a request may take as a whole.
-TIMEOUTS = 3
+_TIMEOUTS = 3
 
 
 class Response(NamedTuple):
@@ -62,7 +62,7 @@ class _HurriedResponse(HTTPResponse):
 
 def _hurried(kind: type[HTTPConnection], host: str, *, timeout: float, **more: Any) -> HTTPConnection:
     connection = kind(host, timeout=timeout, **more)
-    deadline = time.monotonic() + TIMEOUTS * timeout
+    deadline = time.monotonic() + _TIMEOUTS * timeout
     connection.response_class = partial(_HurriedResponse, deadline)  # type: ignore[assignment]
     return connection
 

@@ -26,7 +26,7 @@ UNCONFIRMED = (
     "alone would tell whose answer it is. Nothing was drawn"
 )
 
-LONGEST_DIRECTORY = 2**22
+_LONGEST_DIRECTORY = 2**22
 _ISSUERS = "/.well-known/private-token-issuer-directory"
 
 
@@ -81,7 +81,7 @@ def check_listed(study: str, url: str, *, relay: "Relay", timeout: float) -> Non
         CannotSend: If it does not say.
     """
     check_url("send", url)
-    response = relay.request(f"{url.rstrip('/')}/studies/directory", timeout=timeout, most=LONGEST_DIRECTORY)
+    response = relay.request(f"{url.rstrip('/')}/studies/directory", timeout=timeout, most=_LONGEST_DIRECTORY)
     listed = _listed(response.body) if response.status == 200 else None
     if listed is None:
         raise CannotSend(f"{place(url)} does not say which studies it has (HTTP status {response.status})")

@@ -20,19 +20,20 @@ from msgspec.structs import replace
 from starlette.types import Scope
 
 from fairgauge.collector.queries import Query
-from fairgauge.collector.stores.base import Published
-from fairgauge.crowd.promise import MOST_DRAWS
+from fairgauge.collector.stores.store import Published
+from fairgauge.crowd.crowd_epsilon import MOST_DRAWS
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.errors import BadStudy, NotSigned
+from fairgauge.languages import Sentence
 from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Study
-from fairgauge.unlinkable.blind_rsa import SALT_BYTES
+from fairgauge.unlinkable.blinding import SALT_BYTES
 from fairgauge.unlinkable.pass_token import SIGNATURE, answer_id, challenge_of, message_of, read_key
 
 _MOST_NUMBERS = 600  # of one answer: sums of products of every two of them may be in a tally
 
 
-class Terms(Query, frozen=True):
+class PublishingTerms(Query, frozen=True):
     """On which terms a study is published."""
 
     admission: Annotated[Literal["open", "tickets"], Meta(description="Who may answer.")] = "open"
@@ -79,7 +80,7 @@ def check_takes(study: Study, *, gateway: Collection[str]) -> None:
     Gate.of(study)  # refuses an issuer's key that is none
 
 
-def terms_of(study: Study, given: Terms) -> Terms:
+def terms_of(study: Study, given: PublishingTerms) -> PublishingTerms:
     """Return the terms on which a study is published: what it says itself, which its digest covers, comes first.
 
     Raises:
@@ -99,19 +100,15 @@ def outsiders_note(study: Study, admission: str) -> str:
     """Say what people outside of a study do to it, where everyone may answer and they cannot abstain."""
     if admission != "open" or all(question.mechanism.abstain for question in study.questions):
         return ""
-    return (
-        "Everyone may answer, and people who have no group or value of the study cannot abstain: each answers like "
-        "somebody with a random group and value, and nobody will know how many they are. A study made with "
-        "fairgauge design --admission open lets them abstain."
-    )
+    return Sentence.of("desk.outsiders", command="fairgauge design --admission open")
 
 
-def kept_terms(kept: Published) -> Terms:
+def kept_terms(kept: Published) -> PublishingTerms:
     """Return the terms on which a study is published already."""
-    return Terms(
+    return PublishingTerms(
         admission=kept.admission,  # type: ignore[arg-type]
         results="public" if kept.public else "readers",
-        aim=kept.aim or Terms().aim,
+        aim=kept.aim or PublishingTerms().aim,
         hourly=kept.hourly or 0,
     )
 
@@ -152,7 +149,7 @@ class Gate:
             pass
         else:
             return bytes.fromhex(answer_id(token))
-        raise NO_TOKEN.with_traceback(None)
+        raise _NO_TOKEN.with_traceback(None)
 
 
 def token_in(scope: Scope) -> bytes:
@@ -164,10 +161,10 @@ def token_in(scope: Scope) -> bytes:
     for name, value in scope["headers"]:
         if name == b"authorization" and (found := _TOKEN.fullmatch(value)):
             return urlsafe_b64decode(found[2])
-    raise NO_TOKEN.with_traceback(None)
+    raise _NO_TOKEN.with_traceback(None)
 
 
 # One of each is enough for all requests.
-NO_TOKEN = BadTicket("The study takes answers with a blind ticket only, and this is none for it.")
+_NO_TOKEN = BadTicket("The study takes answers with a blind ticket only, and this is none for it.")
 ONE_AT_A_TIME = BadTicket("The study takes answers with blind tickets: send them one by one, each with its token.")
 OTHER_ID = BadTicket("The id is not the one that this token gives.")

@@ -14,13 +14,13 @@ from fairgauge.client import Answer
 from fairgauge.collector.admission import ONE_AT_A_TIME, OTHER_ID, token_in
 from fairgauge.collector.documents import BatchReceipt, Receipt, RefusedLine
 from fairgauge.collector.service import Collector, Entry
-from fairgauge.collector.stores.base import CLOSED, FRESH, Row, Ticket
 from fairgauge.collector.stores.released_sums import payload_text
+from fairgauge.collector.stores.store import CLOSED, FRESH, Row, Ticket
 from fairgauge.errors import FairgaugeError, InvalidInput, Refused
 from fairgauge.server.problems import URN, problem_of
 from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.server_errors import BadAnswer, BadMediaType, BadTicket, Closed, Conflict, TooEarly
-from fairgauge.study.mechanism import check_payload
+from fairgauge.study.mechanism import check_payload, fits
 
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
@@ -52,24 +52,26 @@ def read_answer(data: bytes, entry: Entry) -> Row:
             raise BadAnswer("study", study, "must be the study that it is sent to")
         check_payload(payload, entry.numbers, entry.symbols)
     except InvalidInput as error:
-        counted = entry.numbers > 1 and error.field not in ("study", "id")  # what somebody counted is not repeated
-        raise BadAnswer(error.field, "not shown" if counted else error.value, error.rule) from None
+        named = error.field in ("study", "id")  # what somebody drew or counted is not repeated
+        raise BadAnswer(error.field, error.value if named else "not shown", error.rule) from None
     return entry.number, bytes.fromhex(id_), payload_text(payload)
 
 
-def _check_open(collector: Collector, entry: Entry) -> None:
-    """Refuse answers to a study that is not open yet.
+def _takes(collector: Collector, entry: Entry) -> bool:
+    """Tell whether a study takes answers now, or is over.
 
     Raises:
-        TooEarly: If so.
+        TooEarly: If it is not open yet.
     """
-    if entry.kept.state(collector.clock()) == "not open yet":
+    state = entry.kept.state(collector.clock())
+    if state == "not open yet":
         raise TooEarly("The study is not open yet.", 60)
+    return state == "open"
 
 
-async def _count(collector: Collector, entry: Entry, rows: list[Row]) -> list[str | Refused]:
+async def _count(collector: Collector, entry: Entry, rows: list[Row], *, takes: bool) -> list[str | Refused]:
     """Store answers durably; return for each ``FRESH``, what it holds if it was there, or why it was refused."""
-    if entry.kept.state(collector.clock()) == "open":
+    if takes:
         stored = await _submit(collector, entry, rows)
     else:
         parts = [rows[at : at + _PART] for at in range(0, len(rows), _PART)]
@@ -86,6 +88,8 @@ async def _count(collector: Collector, entry: Entry, rows: list[Row]) -> list[st
 
 
 async def _submit(collector: Collector, entry: Entry, rows: list[Row]) -> list[str]:
+    if entry.kept.hourly is None:
+        return await collector.intake.submit(rows)
     await collector.hourly.take(entry.kept, len(rows))
     fresh = 0
     try:
@@ -139,13 +143,13 @@ async def _take_one(collector: Collector, entry: Entry, scope: Scope, receive: R
     collector.turnstile.enter("answers")
     collector.turnstile.enter("tickets" if with_tickets else "open")
     row = await _read_one(collector, entry, scope, receive)
-    _check_open(collector, entry)
+    takes = _takes(collector, entry)
     if entry.gate is not None:
         if entry.gate.id_of(token_in(scope)) != row[1]:
             raise OTHER_ID.with_traceback(None)
     elif with_tickets and not collector.tickets.good(entry.digest, row[1]):
         raise _NO_TICKET.with_traceback(None)  # the same one for all: it must not grow
-    (result,) = await _count(collector, entry, [row])
+    (result,) = await _count(collector, entry, [row], takes=takes)
     if isinstance(result, Refused):
         raise result.with_traceback(None)
     return _ACCEPTED if result == FRESH else _DUPLICATE
@@ -154,6 +158,8 @@ async def _take_one(collector: Collector, entry: Entry, scope: Scope, receive: R
 async def _read_one(collector: Collector, entry: Entry, scope: Scope, receive: Receive) -> Row:
     """Read an answer; what is longer than one of few numbers is held and charged by its bytes as they come in."""
     free, kind = collector.config.limits.answer_bytes, "tickets" if entry.kept.admission == "tickets" else "open"
+    if (most := entry.most_bytes(free)) <= free:
+        return read_answer(await read_body(scope, receive, most), entry)
     with collector.bodies.guest() as guest:
 
         def meter(part: bytes) -> None:
@@ -164,7 +170,7 @@ async def _read_one(collector: Collector, entry: Entry, scope: Scope, receive: R
                 collector.turnstile.owe(kind, -free / _BYTES)
                 free = 0
 
-        return read_answer(await read_body(scope, receive, entry.most_bytes(free), meter), entry)
+        return read_answer(await read_body(scope, receive, most, meter), entry)
 
 
 _PATIENCE = 2.0  # seconds that a batch waits for its turn
@@ -189,7 +195,7 @@ async def _take_batch(collector: Collector, entry: Entry, scope: Scope, receive:
     kinds = ("answers in batches", f"{'tickets' if entry.kept.admission == 'tickets' else 'open'} in batches")
     for kind in kinds:
         await turnstile.turn(kind, _PATIENCE)
-    _check_open(collector, entry)
+    _takes(collector, entry)
     with collector.bodies.guest() as guest:
 
         def meter(part: bytes) -> None:
@@ -220,7 +226,7 @@ async def _counted(collector: Collector, entry: Entry, body: bytes) -> bytes:
                     good.append(one)
                     numbers.append(number)
             first += part.count(b"\n") + 1
-    results = await _count(collector, entry, good) if good else []
+    results = await _count(collector, entry, good, takes=_takes(collector, entry)) if good else []
     async with collector.lane.slice():
         refused = {n: r for n, r in zip(numbers, results, strict=True) if isinstance(r, Refused)}
         accepted = results.count(FRESH)
@@ -251,7 +257,7 @@ def read_lines(part: bytes, entry: Entry) -> Iterable[Row | FairgaugeError]:
     if len(found) == lines:
         ids, studies, written = zip(*found, strict=True)
         symbols = b"\n".join(written).decode().split("\n")
-        if entry.numbers == 1 and set(studies) == {entry.digest.encode()} and max(map(int, symbols)) < entry.symbols:
+        if set(studies) == {entry.digest.encode()} and fits((max(map(int, symbols)),), entry.numbers, entry.symbols):
             joined = bytes.fromhex(b"".join(ids).decode())
             return [(entry.number, joined[16 * n : 16 * n + 16], symbol) for n, symbol in enumerate(symbols)]
     return (_read(line, entry) for line in part.split(b"\n"))

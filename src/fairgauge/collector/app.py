@@ -15,13 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairgauge.collector.answer_endpoint import AnswersEndpoint
-from fairgauge.collector.operations import TABLE, Operation, openapi
 from fairgauge.collector.pages.html import problem_page, wants_html
 from fairgauge.collector.pages.study_pages import Pages
 from fairgauge.collector.result_endpoints import Trees
+from fairgauge.collector.routes import TABLE, Operation, openapi
 from fairgauge.collector.service import Collector
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
@@ -35,7 +35,6 @@ _HEADERS = [
 ]
 _FAULTY = frozenset({400, 401, 403, 404, 405, 413, 415})  # the sender's own fault, and no use to try again
 _FAULTY_SECONDS = 1.0
-_DEVICES = ("/answers", WELL_KNOWN)  # what devices send: answers, and answers in envelopes
 # With every response, also to a request that names no origin: then a cache needs one copy for everyone.  And with
 # problems too, or a page could not tell an answer that is refused for good from a network that is down.
 _ALLOWED = [
@@ -45,7 +44,7 @@ _ALLOWED = [
 _TO_ANY_ORIGIN = [*_HEADERS, *_ALLOWED]
 
 
-def make_app(collector: Collector) -> "Guard":
+def make_app(collector: Collector) -> "CollectorApp":
     """Return the application; it starts and stops the collector."""
 
     @contextlib.asynccontextmanager
@@ -59,10 +58,10 @@ def make_app(collector: Collector) -> "Guard":
 
     pages = Pages(collector)
     # A router without Starlette's application around it: its error pages are not ours, and each layer costs.
-    return Guard(Router(list(routes_of(TABLE)), redirect_slashes=False, lifespan=lifespan), collector, pages)
+    return CollectorApp(Router(list(_routes_of(TABLE)), redirect_slashes=False, lifespan=lifespan), collector, pages)
 
 
-def routes_of(table: Iterable[Operation]) -> Iterable[Route]:
+def _routes_of(table: Iterable[Operation]) -> Iterable[Route]:
     """Return the routes of a table: one for each path, and those for browsers that ask first (CORS)."""
     by_path: defaultdict[str, list[Operation]] = defaultdict(list)
     for one in table:
@@ -115,9 +114,14 @@ def _preflight(method: str) -> Response:
 
 
 _SHARED = _pattern_of((one.method, one.path) for one in TABLE if one.shared)
+_ANSWERS, _TAKE = next(
+    (re.compile(one.path.replace("{digest}", "([^/]+)")), one.handler)
+    for one in TABLE
+    if isinstance(one.handler, AnswersEndpoint)
+)
 
 
-class Guard:
+class CollectorApp:
     """Around everything: counts requests, adds headers, and lets no exception out."""
 
     def __init__(self, router: Router, collector: Collector, pages: Pages) -> None:
@@ -140,11 +144,19 @@ class Guard:
             return
         scope["app"] = self
         started = False
-        if not (scope["method"] == "POST" and scope["path"].endswith(_DEVICES)):
-            await self.collector.lane.begin()
-            if GONE in scope:  # nobody is there to read what would be said
-                return
-        headers = _TO_ANY_ORIGIN if _SHARED.fullmatch(f"{scope['method']} {scope['path']}") else _HEADERS
+        method, path = scope["method"], scope["path"]
+        answers = _ANSWERS.fullmatch(path) if method == "POST" else None
+        run: ASGIApp = self.router
+        headers = _TO_ANY_ORIGIN
+        if answers is not None:  # which come a million times, and go past the router
+            scope["path_params"], run = {"digest": answers[1]}, _TAKE
+        else:
+            if not (method == "POST" and path == WELL_KNOWN):
+                await self.collector.lane.begin()
+                if GONE in scope:  # nobody is there to read what would be said
+                    return
+            if not _SHARED.fullmatch(f"{method} {path}"):
+                headers = _HEADERS
 
         async def watched(message: Message) -> None:
             nonlocal started
@@ -152,25 +164,31 @@ class Guard:
                 started = True
                 self._metrics.request(message["status"])
                 own = message.get("headers", [])
-                given = {name for name, _ in own}  # a page has a policy of its own
-                message["headers"] = [*own, *(pair for pair in headers if pair[0] not in given)]
+                given = dict(own)  # a page has a policy of its own
+                message["headers"] = own + [pair for pair in headers if pair[0] not in given]
             await send(message)
 
         try:
-            await self.router(scope, receive, watched)
+            await run(scope, receive, watched)
         except Exception as error:
-            problem = _as_problem(error)
-            if problem.kind == "broken":
-                self._metrics.faults.inc()
-                log_fault(error)
-            if problem.status in _FAULTY:
-                # Whoever sends nonsense without end sends the next when this is answered: so that is not at once.
-                await self.collector.turnstile.slow("faulty", _FAULTY_SECONDS)
+            problem = await self._charged(error)
             if started:
                 raise  # the response is broken off, so that nobody takes a part for the whole
-            request = Request(scope)
-            if wants_html(request):
-                shown = problem_page(request, problem)
-            else:
-                shown = Response(problem.to_bytes(), problem.status, problem.headers, MEDIA_TYPE)
-            await shown(scope, receive, watched)
+            await _response_to(Request(scope), problem)(scope, receive, watched)
+
+    async def _charged(self, error: Exception) -> Problem:
+        """Return what to say of an error, late if it is the sender's own fault."""
+        problem = _as_problem(error)
+        if problem.kind == "broken":
+            self._metrics.faults.inc()
+            log_fault(error)
+        if problem.status in _FAULTY:
+            # Whoever sends nonsense without end sends the next when this is answered: so that is not at once.
+            await self.collector.turnstile.slow("faulty", _FAULTY_SECONDS)
+        return problem
+
+
+def _response_to(request: Request, problem: Problem) -> Response:
+    if wants_html(request):
+        return problem_page(request, problem)
+    return Response(problem.to_bytes(), problem.status, problem.headers, MEDIA_TYPE)

@@ -9,7 +9,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.server.server_config import ConnectionLimits, ServerConfig, check_range
 
 
-class Limits(ConnectionLimits, frozen=True, forbid_unknown_fields=True):
+class CollectorLimits(ConnectionLimits, frozen=True, forbid_unknown_fields=True):
     """Sizes and numbers of the collector's own, beside those of every server."""
 
     answer_bytes: int = 4096
@@ -47,7 +47,7 @@ class Config(ServerConfig, frozen=True, forbid_unknown_fields=True):
     new_store: bool = False  # whether to make a store although the secrets belong to another one
     bucket_seconds: int = 3600
     commit_milliseconds: float = 2.0  # how long an answer waits for others to be committed with
-    limits: Limits = msgspec.field(default_factory=Limits)
+    limits: CollectorLimits = msgspec.field(default_factory=CollectorLimits)
     rates: Rates = msgspec.field(default_factory=Rates)
 
     def __post_init__(self) -> None:

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from fairgauge.collector.stores.base import State
+from fairgauge.collector.stores.store import State
 from fairgauge.server.problems import KINDS, OTHER_KEY, URN
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
-Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-LARGEST_SYMBOL = 2**18 - 1
+_Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+_LARGEST_SYMBOL = 2**18 - 1
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -27,12 +27,12 @@ class Exact(Document, frozen=True, forbid_unknown_fields=True):
         return msgspec.json.encode(self)
 
 
-class Answer(Exact, frozen=True):
+class AnswerDocument(Exact, frozen=True):
     """What a device sends."""
 
     study: Digest
     id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
-    symbol: Annotated[int, Meta(ge=0, le=LARGEST_SYMBOL)]
+    symbol: Annotated[int, Meta(ge=0, le=_LARGEST_SYMBOL)]
 
 
 class NoisyAnswer(Exact, frozen=True):
@@ -75,9 +75,9 @@ class Summary(Exact, frozen=True):
     results: Literal["readers", "public"]
     aim: str
     hourly: Count
-    published: Moment
+    published: _Moment
     status: Literal[get_args(State)]  # type: ignore[valid-type]
-    closed: Moment | None
+    closed: _Moment | None
     key: str
     signature: str
 
@@ -108,7 +108,7 @@ class Listing(Exact, frozen=True):
     studies: list[Summary]
 
 
-class Tally(Exact, frozen=True):
+class TallyDocument(Exact, frozen=True):
     """How often each symbol was sent, or what sites counted in sum; and how many answers are in it."""
 
     study: Digest
@@ -119,7 +119,7 @@ class Tally(Exact, frozen=True):
 class Arrival(Exact, frozen=True):
     """How many answers came in one span of time."""
 
-    start: Moment
+    start: _Moment
     answers: Count
 
 
@@ -131,7 +131,7 @@ class Arrivals(Exact, frozen=True):
     arrivals: list[Arrival]
 
 
-class Question(Document, frozen=True):
+class QuestionDocument(Document, frozen=True):
     """What the answers say about one question."""
 
     metric: str
@@ -144,7 +144,7 @@ class Question(Document, frozen=True):
     warnings: list[str]
 
 
-class Estimate(Document, frozen=True):
+class EstimateDocument(Document, frozen=True):
     """What the answers say."""
 
     study: Digest
@@ -152,21 +152,21 @@ class Estimate(Document, frozen=True):
     interval: str
     about: str
     guarantee: str
-    questions: list[Question]
+    questions: list[QuestionDocument]
 
 
-class Seal(Exact, frozen=True):
+class SealDocument(Exact, frozen=True):
     """What is signed when a study is over."""
 
     study: Digest
     answers: Count
     answers_sha256: Digest
     tally: list[int]
-    closed: Moment
+    closed: _Moment
     format: int
     root: Digest | msgspec.UnsetType = msgspec.UNSET
     sites: list[str] | msgspec.UnsetType = msgspec.UNSET
-    recorded: Moment | msgspec.UnsetType = msgspec.UNSET  # since when there is a record of seals, if one was lost
+    recorded: _Moment | msgspec.UnsetType = msgspec.UNSET  # since when there is a record of seals, if one was lost
 
 
 class Inclusion(Exact, frozen=True):
@@ -182,14 +182,14 @@ class Inclusion(Exact, frozen=True):
     path: list[Digest] | None
 
 
-class Sealed(Exact, frozen=True):
+class SealedDocument(Exact, frozen=True):
     """The seal of a study, its signature, and the estimate."""
 
-    seal: Seal
+    seal: SealDocument
     key: str
     signature: str
     version: str
-    estimate: Estimate
+    estimate: EstimateDocument
 
 
 class Key(Exact, frozen=True):
@@ -205,7 +205,7 @@ class Status(Exact, frozen=True):
     status: str
 
 
-class Problem(Document, frozen=True):
+class ProblemDocument(Document, frozen=True):
     """Why a request was refused (RFC 9457)."""
 
     type: Literal[(*(URN + kind for kind in KINDS), OTHER_KEY)]  # type: ignore[valid-type]
@@ -215,6 +215,6 @@ class Problem(Document, frozen=True):
 
 
 DOCUMENTS = (
-    Answer, NoisyAnswer, Receipt, BatchReceipt, Summary, Publication, Standing, Listing, Tally, Arrivals, Estimate,
-    Sealed, Inclusion, Key, Status, Problem,
+    AnswerDocument, NoisyAnswer, Receipt, BatchReceipt, Summary, Publication, Standing, Listing, TallyDocument,
+    Arrivals, EstimateDocument, SealedDocument, Inclusion, Key, Status, ProblemDocument,
 )  # fmt: skip

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from functools import lru_cache
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from fairgauge.collector.access import collector_of, who
-from fairgauge.collector.admission import Terms, kept_terms, outsiders_note
+from fairgauge.collector.admission import PublishingTerms, kept_terms, outsiders_note
 from fairgauge.collector.documents import Directory, Exact, Key, Listing, Publication, Standing, Status, Summary
-from fairgauge.collector.service import Collector
-from fairgauge.collector.stores.base import Published
+from fairgauge.collector.service import Collector, Shown
+from fairgauge.collector.stores.store import Published
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.server_errors import BadMediaType, NotSealed, Stopping
@@ -21,7 +20,7 @@ from fairgauge.study import Study
 _PIECE = 2**16  # bytes that wait for a reader
 
 
-async def publish(request: Request, terms: Terms) -> Response:
+async def publish(request: Request, terms: PublishingTerms) -> Response:
     """Publish a study."""
     collector = collector_of(request)
     if media_type(request.scope) != "application/json":
@@ -30,7 +29,7 @@ async def publish(request: Request, terms: Terms) -> Response:
     kept, created = await collector.publish(body, terms)
     if created:
         await collector.record(who(request), "published", kept.digest)
-    note = outsiders_note(await asyncio.to_thread(Study.from_bytes, kept.document), kept.admission)
+    note = str(outsiders_note(await asyncio.to_thread(Study.from_bytes, kept.document), kept.admission))
     told = Publication(**msgspec.structs.asdict(_summary(collector, kept)), note=note)
     return _json(told, 201 if created else 200, {"Location": f"/studies/{kept.digest}"})
 
@@ -48,7 +47,8 @@ async def directory(request: Request) -> Response:
 
 async def show(request: Request) -> Response:
     """Show a study's exact bytes, with the collector's signature in a header."""
-    kept = await collector_of(request).document(request.path_params["digest"])
+    shown = await collector_of(request).shown(request.path_params["digest"])
+    kept = shown.kept
     headers = {
         "ETag": f'"{kept.digest}"',
         "Vary": "Accept",
@@ -62,18 +62,13 @@ async def show(request: Request) -> Response:
     if len(kept.document) <= _PIECE:
         return Response(kept.document, 200, headers, "application/json")
     headers["Content-Length"] = str(len(kept.document))
-    return StreamingResponse(_pieces(_shared(kept.document)), 200, headers, "application/json")
+    return StreamingResponse(_pieces(shown), 200, headers, "application/json")
 
 
-@lru_cache(maxsize=8)
-def _shared(document: bytes) -> bytes:
-    """Return one copy of a document for all who are being sent it, however slowly they read."""
-    return document
-
-
-async def _pieces(document: bytes) -> AsyncIterator[bytes]:
-    for at in range(0, len(document), _PIECE):
-        yield document[at : at + _PIECE]
+async def _pieces(shown: Shown) -> AsyncIterator[bytes]:
+    """Yield a document in pieces; it is held by its one copy for as long as somebody reads, however slowly."""
+    for at in range(0, len(shown.kept.document), _PIECE):
+        yield shown.kept.document[at : at + _PIECE]
 
 
 async def status(request: Request) -> Response:

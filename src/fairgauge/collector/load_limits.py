@@ -28,10 +28,10 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fairgauge.collector.config import Rates
-from fairgauge.collector.stores.base import Published, Store
+from fairgauge.collector.stores.store import Published, Store
 from fairgauge.server.coarse_time import bucket_of
 from fairgauge.server.server_errors import Busy, TooMany
-from fairgauge.server.token_bucket import Rate
+from fairgauge.server.token_bucket import TokenBucket
 
 _BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
 HOUR = 3600
@@ -46,8 +46,10 @@ class Turnstile:
 
     def __init__(self, rates: Rates) -> None:
         named = {name: getattr(rates, name) for name in rates.__struct_fields__}
-        self._rates = {name: Rate(rate) for name, rate in named.items()}
-        self._rates |= {f"{name} in batches": Rate(named[name] * _BATCHES) for name in ("answers", "open", "tickets")}
+        self._rates = {name: TokenBucket(rate) for name, rate in named.items()}
+        self._rates |= {
+            f"{name} in batches": TokenBucket(named[name] * _BATCHES) for name in ("answers", "open", "tickets")
+        }
 
     def enter(self, kind: str, count: float = 1) -> None:
         """Let a request in.
@@ -204,9 +206,9 @@ class Room:
         self._most = most
         self.held = 0
 
-    def guest(self) -> "Guest":
+    def guest(self) -> "_Guest":
         """Hold bytes for one request for as long as this lasts."""
-        return Guest(self)
+        return _Guest(self)
 
     def take(self, count: int) -> None:
         """Hold more.
@@ -219,14 +221,14 @@ class Room:
         self.held += count
 
 
-class Guest:
+class _Guest:
     """What one request holds."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
         self.bytes = 0
 
-    def __enter__(self) -> "Guest":
+    def __enter__(self) -> "_Guest":
         return self
 
     def __exit__(self, *_error: object) -> None:

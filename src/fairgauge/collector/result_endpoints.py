@@ -22,12 +22,13 @@ from fairgauge.collector.load_limits import HeldResponse, Lane
 from fairgauge.collector.merkle import Growing, Tree
 from fairgauge.collector.pages.study_pages import report_text
 from fairgauge.collector.queries import FORMATS, EstimateQuery, ExportQuery, InclusionQuery, ReportQuery
-from fairgauge.collector.seal import AnswerDigest, column_of, lines_of, read_sealed
+from fairgauge.collector.seal import AnswerDigest, lines_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.errors import InvalidInput, MissingExtra, StoreError
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.server_errors import AnswersGone, NotSealed
+from fairgauge.study.mechanism import payload_field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +68,7 @@ async def export(request: Request, query: ExportQuery) -> Response:
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
             await collector.record(name, "exported", entry.digest)
-    write = ndjson if query.format == "ndjson" else partial(parquet, column=column_of(entry.numbers))
+    write = ndjson if query.format == "ndjson" else partial(parquet, column=payload_field(entry.numbers))
     body = write(entry.digest, collector.store.answers(entry.number), collector.lane)
     places = collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}

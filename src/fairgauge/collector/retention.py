@@ -9,7 +9,7 @@ again when it has kept to its new time for a while.
 import time
 from collections.abc import Awaitable, Callable
 
-from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.collector.stores.store import Event, Published, Store
 from fairgauge.server.logs import log
 from fairgauge.study import Study
 

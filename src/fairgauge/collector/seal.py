@@ -21,11 +21,11 @@ from typing import Any
 from fairgauge import __version__, estimation
 from fairgauge.canonical import encode
 from fairgauge.collector.merkle import Growing
-from fairgauge.collector.stores.base import Published, Store
 from fairgauge.collector.stores.released_sums import may_leave, summed
+from fairgauge.collector.stores.store import Published, Store
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import OF_BEFORE, InvalidInput, SealBroken, StoreError
-from fairgauge.reports.particulars import SealNote
+from fairgauge.reports.provenance import SealNote
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
@@ -228,20 +228,20 @@ def read_sealed(data: bytes) -> Sealed:
     return found
 
 
-def column_of(numbers: int) -> str:
-    """Return what the column of a table is called that has so many numbers of each answer."""
-    return "symbol" if numbers == 1 else "counts"
-
-
 def batch_of(study: Study) -> int | None:
     """Return of how many answers at least a study shows a sum; None if of any."""
     return study.mechanism.fewest if study.release is None else study.release.batch
 
 
+def leaves_at_end(study: Study) -> bool:
+    """Tell whether a study shows a sum when it has closed, and not before."""
+    return study.release is None and batch_of(study) is not None
+
+
 def shown_answers(study: Study, answers: int) -> int:
     """Return how many of so many answers a closed study shows: all of them, or none if they are too few."""
-    batch, at_end = batch_of(study), study.release is None
-    return answers if batch is None or may_leave(answers, batch, at_end=at_end) else 0
+    batch = batch_of(study)
+    return answers if batch is None or may_leave(answers, batch, at_end=leaves_at_end(study)) else 0
 
 
 def _released_tally(study: Study, counts: Mapping[int, int], answers: int) -> tuple[int, ...]:

@@ -21,12 +21,12 @@ from typing import Any, Literal
 
 from fairgauge.canonical import encode
 from fairgauge.collector.seal import read_sealed
-from fairgauge.collector.signatures import Signer, signature_is_good
-from fairgauge.collector.stores.base import Published, Store
+from fairgauge.collector.signatures import Signer, public_of, signature_is_good
+from fairgauge.collector.stores.store import Published, Store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
 from fairgauge.server.coarse_time import moment_of, seconds_of
 from fairgauge.server.secrets_folder import locked, read_secret, sync
-from fairgauge.server.server_errors import Contradicted
+from fairgauge.server.server_errors import RecordContradicted
 
 FILE = "record.jsonl"
 PURPOSE = "record"
@@ -187,8 +187,11 @@ class Record(History):
         with locked(self._folder):
             self.read_on()
             if self.began is None or anew:
-                name = os.urandom(32).hex() if self.began is None else self.began.digest
-                self._write("began anew" if anew else "began", name, at)
+                self.write_first("began anew" if anew else "began", at)
+
+    def write_first(self, did: _Did, at: str) -> None:
+        """Begin the record, or begin it anew under its name; whoever calls holds the folder's lock."""
+        self._write(did, os.urandom(32).hex() if self.began is None else self.began.digest, at)
 
     def take(self, at: str) -> None:
         """Say that a store belongs to this record, unless that is said."""
@@ -201,7 +204,7 @@ class Record(History):
         """Say that a study is being sealed; the same again is fine.
 
         Raises:
-            Contradicted: If it was sealed otherwise.
+            RecordContradicted: If it was sealed otherwise.
             StoreError: If it cannot be written: then there must be no seal.
         """
         with locked(self._folder):
@@ -212,7 +215,9 @@ class Record(History):
             elif known.digest == digest:
                 self._sync()
             else:
-                raise Contradicted(f"This study was sealed with other answers: it closed {known.at}. It has one seal.")
+                raise RecordContradicted(
+                    f"This study was sealed with other answers: it closed {known.at}. It has one seal."
+                )
 
     def release(self, study: str, batch: int, digest: str, at: str) -> None:
         """Say that a batch is about to be seen; the same again is fine.
@@ -220,7 +225,7 @@ class Record(History):
         Its counts must be durable before, and never change again: a kill may come between this and the release.
 
         Raises:
-            Contradicted: If it was released with other counts.
+            RecordContradicted: If it was released with other counts.
             StoreError: If it cannot be written: then the batch must wait.
         """
         with locked(self._folder):
@@ -231,7 +236,9 @@ class Record(History):
             elif known.digest == digest:
                 self._sync()
             else:
-                raise Contradicted("A batch of this study was released with other counts: it is not released again.")
+                raise RecordContradicted(
+                    "A batch of this study was released with other counts: it is not released again."
+                )
 
     def learn(self, study: str, batches: int, at: str) -> None:
         """Say that so many batches of a study were released: by another collector, whose record has their counts."""
@@ -278,6 +285,31 @@ class Record(History):
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
 
 
+def open_record(folder: Path, at: str) -> tuple[Signer, Record]:
+    """Return what signs, and the record; both are made at once, and a record without which a key was used begins anew.
+
+    Raises:
+        InvalidInput, StoreError: If one cannot be read or made.
+    """
+    with locked(folder):
+        used = public_of(folder) is not None
+        signer = Signer.in_folder(folder)
+        record = Record(folder, signer)
+        if record.began is None:
+            record.write_first("began anew" if used else "began", at)
+    return signer, record
+
+
+def belongs_elsewhere(folder: Path) -> bool:
+    """Tell whether a folder of secrets was used with a store: its record says so, or only its key is left."""
+    if read_record(folder).taken:
+        return True
+    if public_of(folder) is None or (folder / FILE).exists():
+        return False
+    with locked(folder):  # unless another collector is making both
+        return not (folder / FILE).exists()
+
+
 def other_store(what: str, folder: Path) -> str:
     """Return what to say of a store that is new, or is not there, where the secrets belong to one."""
     return (
@@ -297,10 +329,10 @@ async def refuse_other_record(store: Store, folder: Path, *, new: bool = False) 
     Raises:
         StoreError: If the store is new and the record is not, the record is not there any more, or has another seal.
     """
-    before = read_record(folder)  # others may start at the same time: a record is taken after its store knows of it
+    before = belongs_elsewhere(folder)  # others may start now: a record is taken after its store knows of it
     known = {fingerprint for purpose, fingerprint in await store.keys() if purpose == KEY}
     record = read_record(folder)
-    if before.taken and not new and not known and not await store.studies():
+    if before and not new and not known and not await store.studies():
         raise StoreError(other_store("this is a new store", folder))
     if known and not record.of(known):
         raise StoreError(
@@ -325,7 +357,7 @@ async def join(store: Store, record: Record, time: Callable[[], int], *, anew: b
         The studies that were open and are over by the record.
 
     Raises:
-        Contradicted: If the store holds another seal than the record.
+        RecordContradicted: If the store holds another seal than the record.
     """
 
     def note(study: str, batch: int, counts: Mapping[int, int]) -> None:
@@ -347,7 +379,7 @@ async def join(store: Store, record: Record, time: Callable[[], int], *, anew: b
         elif kept.closed is None and await _is_over(store, record, kept):
             over.append(kept.digest)
             told = record.seals.get(kept.digest)
-            with suppress(Contradicted):  # it is closed, and what waits there goes on waiting
+            with suppress(RecordContradicted):  # it is closed, and what waits there goes on waiting
                 await store.close_study(kept.number, bucket if told is None else int(seconds_of(told.at)))
     await learn(store, record, bucket)
     return over
@@ -363,7 +395,7 @@ async def learn(store: Store, record: Record, bucket: int) -> None:
             closed, digest = await _seal_in(store, kept)
             await asyncio.to_thread(record.seal, kept.digest, digest, closed)
         elif kept.batch is not None and not kept.at_end and kept.closed is None:
-            with suppress(Contradicted):
+            with suppress(RecordContradicted):
                 seen = await store.let_go(kept.number)
                 if seen > record.released(kept.digest):
                     await asyncio.to_thread(record.learn, kept.digest, seen, moment_of(bucket))
@@ -375,7 +407,7 @@ async def _is_over(store: Store, record: History, kept: Published) -> bool:
         return True
     try:
         return record.released(kept.digest) > (0 if kept.batch is None else await store.let_go(kept.number))
-    except Contradicted:
+    except RecordContradicted:
         return True
 
 

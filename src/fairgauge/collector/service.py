@@ -5,42 +5,45 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
-from fairgauge.collector.admission import Gate, Terms, check_takes, kept_terms, terms_of
+from fairgauge.collector.admission import Gate, PublishingTerms, check_takes, kept_terms, terms_of
 from fairgauge.collector.audit_log import taken_notes
 from fairgauge.collector.config import Config
 from fairgauge.collector.gateway import Gateway
-from fairgauge.collector.intake import Intake
+from fairgauge.collector.group_commit import Intake
 from fairgauge.collector.load_limits import Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.seal import PURPOSE, batch_of, seal_of, sealed_document
-from fairgauge.collector.seal_record import Record, join, learn
+from fairgauge.collector.seal import PURPOSE, batch_of, leaves_at_end, seal_of, sealed_document
+from fairgauge.collector.seal_record import join, learn, open_record
 from fairgauge.collector.sessions import Sessions
-from fairgauge.collector.signatures import Signer, remember_keys
-from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.collector.signatures import remember_keys
+from fairgauge.collector.stores.store import Event, Published, Store
 from fairgauge.errors import CannotEstimate, InvalidInput, StoreAway, StoreError
 from fairgauge.estimation import Estimate, estimate
-from fairgauge.server.coarse_time import bucket_of, seconds_of
+from fairgauge.server.bearer_tokens import Gatekeeper
+from fairgauge.server.coarse_time import bucket_of, moment_of, seconds_of
 from fairgauge.server.logs import log, log_fault
-from fairgauge.server.server_errors import Contradicted, NoStudy, OtherTerms
+from fairgauge.server.server_errors import NoStudy, OtherTerms, RecordContradicted
 from fairgauge.server.tickets import Tickets
-from fairgauge.server.tokens import Gatekeeper
 from fairgauge.study import Release, Study
 from fairgauge.tallies import Tally
 
 T = TypeVar("T")
-CACHED_STUDIES = 10_000
-COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
+_CACHED_STUDIES = 10_000
+_PARSED_STUDIES = 16
+_DOCUMENTS, _DOCUMENT_BYTES = 64, 2**24  # at hand, of all studies together
+_SHOWN_SECONDS = 1.0  # for which a study that was there is taken to be there
+_COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
 FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
-LEAST_BYTES = 512  # of an answer, for everything but its numbers
-NUMBER_BYTES = 16  # for one number, with its comma and some white space
-LEARN_SECONDS = 30.0  # how often to look what collectors with a record of their own have sealed or released
+_LEAST_BYTES = 512  # of an answer, for everything but its numbers
+_NUMBER_BYTES = 16  # for one number, with its comma and some white space
+_LEARN_SECONDS = 30.0  # how often to look what collectors with a record of their own have sealed or released
 LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
@@ -75,7 +78,15 @@ class Entry:
 
     def most_bytes(self, usual: int) -> int:
         """Return how many bytes an answer has at most, if one of few numbers has so many."""
-        return max(usual, LEAST_BYTES + NUMBER_BYTES * self.numbers)
+        return max(usual, _LEAST_BYTES + _NUMBER_BYTES * self.numbers)
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Shown:
+    """A study as everyone may have it, and when the store last had it: one copy, however many are being sent it."""
+
+    kept: Published
+    looked: float
 
 
 class Collector:
@@ -90,8 +101,7 @@ class Collector:
         self.gatekeeper = Gatekeeper(folder, clock=clock)
         self.sessions = Sessions.in_folder(folder, self.gatekeeper, clock=clock)
         self.tickets = Tickets.in_folder(folder)
-        self.signer = Signer.in_folder(folder)
-        self.recorded = Record(folder, self.signer)
+        self.signer, self.recorded = open_record(folder, moment_of(bucket_of(clock(), config.bucket_seconds)))
         self.gateway = Gateway.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
@@ -108,6 +118,9 @@ class Collector:
         )
         self.ready = False
         self._entries: dict[str, Entry] = {}
+        self._studies: dict[str, Study] = {}
+        self._shown: WeakValueDictionary[str, Shown] = WeakValueDictionary()
+        self._at_hand: dict[str, Shown] = {}
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
@@ -118,7 +131,7 @@ class Collector:
         """Begin to take answers, and to seal studies whose time is over.
 
         Raises:
-            Contradicted: If the store and the record have different seals of one study.
+            RecordContradicted: If the store and the record have different seals of one study.
         """
         await remember_keys(self.store, self.secrets, self.bucket())
         for digest in await join(self.store, self.recorded, self.bucket):
@@ -162,12 +175,12 @@ class Collector:
         now = time.monotonic()
         if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:
             raise self.intake.failure
-        if self.intake.failing or now - self._committed > COMMIT_SECONDS:
+        if self.intake.failing or now - self._committed > _COMMIT_SECONDS:
             await self.store.commit_something()
             self._committed = now
 
     # ------------------------------------------------------------------ studies
-    async def publish(self, data: bytes, terms: Terms) -> tuple[Published, bool]:
+    async def publish(self, data: bytes, terms: PublishingTerms) -> tuple[Published, bool]:
         """Check, sign and keep a study; the second value is False if it was there already.
 
         Raises:
@@ -191,10 +204,12 @@ class Collector:
             hourly=terms.hourly or None,
             key=self.signer.public,
             batch=batch_of(study),
-            at_end=study.mechanism.fewest is not None,
+            at_end=leaves_at_end(study),
         )
         if await asyncio.to_thread(self.recorded.knows, study.digest) and await self.store.study(study.digest) is None:
-            raise Contradicted("This study was here before, and results of it were let go: it is not published again.")
+            raise RecordContradicted(
+                "This study was here before, and results of it were let go: it is not published again."
+            )
         created = await self.store.publish(found)
         kept = await self.store.study(study.digest)
         if kept is None:
@@ -232,13 +247,13 @@ class Collector:
     async def _load(self, digest: str) -> Entry:
         self.turnstile.enter("answers")  # asking for studies that do not exist costs as much as answering
         kept = await self.document(digest)
-        study = await asyncio.to_thread(_parsed, kept.document)
+        study = await self._parsed(kept)
         own = study.mechanism
         entry = Entry(
             replace(kept, document=b""), study.symbols, Gate.of(study), own.numbers, own.contributors_known,
             study.release, study.gateway is not None,
         )  # fmt: skip
-        if len(self._entries) >= CACHED_STUDIES:
+        if len(self._entries) >= _CACHED_STUDIES:
             self._entries.clear()
         return self._entries.setdefault(digest, entry)
 
@@ -254,6 +269,29 @@ class Collector:
         if kept is None:
             raise NoStudy("No study with this digest is published here.")
         return kept
+
+    async def shown(self, digest: str) -> Shown:
+        """Return a study's document and terms, which never change, if the store had it within the last second.
+
+        Who asks again then waits for no thread: a thousand who did held up commits of answers by a tenth of a second.
+        What any process removes is shown for no longer than that, and its bytes are let go soon after.
+
+        Raises:
+            NoStudy: If there is none of this name.
+        """
+        now, found = time.monotonic(), self._shown.get(digest)
+        if found is None or now - found.looked > _SHOWN_SECONDS:
+            kept = await self.document(digest)
+            found = self._shown.setdefault(digest, Shown(kept, now))
+            found.kept, found.looked = replace(kept, document=found.kept.document), now
+            self._at_hand.pop(digest, None)
+            self._at_hand[digest] = found
+            while len(self._at_hand) > _DOCUMENTS or self._bytes_at_hand() > _DOCUMENT_BYTES:
+                del self._at_hand[next(iter(self._at_hand))]
+        return found
+
+    def _bytes_at_hand(self) -> int:
+        return sum(len(shown.kept.document) for shown in self._at_hand.values())
 
     async def directory(self) -> list[str]:
         """Return the studies that have their answers sent through a relay and are not over: the same for everyone."""
@@ -288,7 +326,20 @@ class Collector:
 
     async def study(self, digest: str) -> Study:
         """Return a study that is published here."""
-        return await asyncio.to_thread(_parsed, (await self.document(digest)).document)
+        return self._studies.get(digest) or await self._parsed(await self.document(digest))
+
+    async def _parsed(self, kept: Published) -> Study:
+        """Return a study whose document is at hand; the last ones stay, since what has a digest never changes.
+
+        Who asks again then waits for no thread: a thousand who did held up commits of answers by a fifth of a second.
+        """
+        found = self._studies.get(kept.digest)
+        if found is None:
+            found = await asyncio.to_thread(Study.from_bytes, kept.document)
+            if len(self._studies) >= _PARSED_STUDIES:
+                self._studies.clear()
+            self._studies[kept.digest] = found
+        return found
 
     async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
         """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
@@ -323,7 +374,7 @@ class Collector:
             kept = await self.document(digest)
             if kept.sealed or kept.closed is None:
                 return
-            study = await asyncio.to_thread(_parsed, kept.document)
+            study = await self._parsed(kept)
             seal = await seal_of(self.store, study, kept, recorded=self.recorded.since)
             await asyncio.to_thread(self.recorded.seal, digest, seal.digest, seal.closed)
             signature = self.signer.sign(PURPOSE, seal.to_bytes())
@@ -336,6 +387,8 @@ class Collector:
 
     async def _watch(self) -> None:
         while True:
+            late = time.monotonic() - _SHOWN_SECONDS
+            self._at_hand = {digest: shown for digest, shown in self._at_hand.items() if shown.looked > late}
             try:
                 await self.close_what_is_due()
                 await self.retention.keep_to(self.clock(), self.bucket())
@@ -347,10 +400,14 @@ class Collector:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def learn(self) -> None:
-        """Put into the record what other collectors of this store let go: they may have a record of their own."""
-        if time.monotonic() - self._learned > LEARN_SECONDS:
+        """Put into the record what other collectors of this store let go, and forget what others removed."""
+        if time.monotonic() - self._learned > _LEARN_SECONDS:
             self._learned = time.monotonic()
             await learn(self.store, self.recorded, self.bucket())
+            here = {kept.digest for kept in await self.store.studies()}
+            for held in (self._entries, self._studies):
+                for digest in held.keys() - here:  # another process removed it
+                    del held[digest]
 
     async def close_what_is_due(self) -> None:
         """Close and seal the studies whose time is over, unless the clock contradicts what is stored."""
@@ -380,13 +437,8 @@ class Collector:
                 await self.record("clock", "closed", digest)
         except StoreAway:
             raise
-        except Contradicted:
+        except RecordContradicted:
             self._contradicted.add(digest)
             log("contradicts the record", study=digest)
         except Exception as error:  # noqa: BLE001 - a study that cannot be sealed must not keep others from it
             log_fault(error)
-
-
-@lru_cache(maxsize=16)
-def _parsed(document: bytes) -> Study:
-    return Study.from_bytes(document)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from fairgauge.server.bearer_tokens import Gatekeeper, Token
 from fairgauge.server.secrets_folder import read_or_make_secret
-from fairgauge.server.tokens import Gatekeeper, Token
 
 FILE = "sessions.key"
 KEY_BYTES = 32

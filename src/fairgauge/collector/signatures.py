@@ -17,7 +17,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from fairgauge.collector.stores.base import Store
+from fairgauge.collector.stores.store import Store
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server import tickets
 from fairgauge.server.secrets_folder import locked, read_or_make_secret, read_secret, replace_secret, write_secret

@@ -25,10 +25,10 @@ from types import FrameType
 import msgspec
 
 from fairgauge import __version__
-from fairgauge.collector.app import Guard, make_app
+from fairgauge.collector.app import CollectorApp, make_app
 from fairgauge.collector.config import Config
 from fairgauge.collector.retention import SteadyClock
-from fairgauge.collector.seal_record import other_store, read_record, refuse_other_record
+from fairgauge.collector.seal_record import belongs_elsewhere, other_store, refuse_other_record
 from fairgauge.collector.service import Collector
 from fairgauge.collector.signatures import refuse_other_keys
 from fairgauge.collector.stores import open_store
@@ -38,11 +38,12 @@ from fairgauge.server.logs import log, log_to
 
 _OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 MOST = 64
-EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
+_EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
 EARLY_DEATHS = 3
 KILLS = 30  # one after the other, with no worker that served for a while in between
 PAUSE_SECONDS, LONGEST_PAUSE = 0.1, 5.0  # before a worker that was killed is replaced; twice as long each time
 LOOK_SECONDS = 0.2
+_SWITCH_SECONDS = 0.0002
 
 
 class _Server(Server):
@@ -50,7 +51,7 @@ class _Server(Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop."""
-        app: Guard = self.config.app  # type: ignore[assignment]
+        app: CollectorApp = self.config.app  # type: ignore[assignment]
         app.pages.live.stop()
         super().handle_exit(sig, frame)
 
@@ -63,6 +64,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
         InvalidInput: If the address cannot be used.
     """
     log_to(bucket_seconds=config.bucket_seconds)
+    # A commit asks for the interpreter a dozen times, and waits so long for it each time while a flood is read.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     most = _allow_connections(config.limits.connections)
     config = msgspec.structs.replace(config, limits=msgspec.structs.replace(config.limits, connections=most))
     listener = listen(config)
@@ -78,12 +81,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 
 async def _run(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
     folder, path = Path(config.secrets), Path(config.store.removeprefix("sqlite:///"))
-    if (
-        config.store.startswith("sqlite:///")
-        and not path.exists()
-        and read_record(folder).taken
-        and not config.new_store
-    ):
+    made = config.store.startswith("sqlite:///") and not path.exists()
+    if made and not config.new_store and belongs_elsewhere(folder):
         raise StoreError(other_store(f"{path} is not there", folder))
     store = await open_store(config.store)
     try:
@@ -157,7 +156,7 @@ class _Worker:
 
     def well(self) -> bool:
         """Tell whether it has served for a while."""
-        return self.serves() and time.monotonic() - (self._since or 0.0) >= EARLY_SECONDS
+        return self.serves() and time.monotonic() - (self._since or 0.0) >= _EARLY_SECONDS
 
 
 class _Crew:

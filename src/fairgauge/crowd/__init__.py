@@ -3,7 +3,7 @@
 Standard library only, so that a device can compute it before it answers.
 """
 
-from fairgauge.crowd.promise import Crowd, crowd_of, default_delta, promised
+from fairgauge.crowd.crowd_epsilon import Crowd, crowd_of, default_delta, promised
 from fairgauge.crowd.secret_draws import blanket_weights, draw_symbols, misfit, usual_draws
 from fairgauge.crowd.sentences import factor_sentence, guess_sentence, readers_sentence
 

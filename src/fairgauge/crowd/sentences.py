@@ -6,10 +6,10 @@
 import math
 from decimal import ROUND_CEILING, Context, Decimal
 
-from fairgauge.crowd.promise import Crowd
+from fairgauge.crowd.crowd_epsilon import Crowd
 from fairgauge.study import Study
 
-LOOSE = Decimal("1e-5")
+_LOOSE = Decimal("1e-5")
 _UPWARD = Context(prec=28, rounding=ROUND_CEILING)
 
 
@@ -56,7 +56,7 @@ def is_loose(crowd: Crowd) -> bool:
     >>> is_loose(Crowd(1000, Decimal("0.001"), Decimal(1)))
     True
     """
-    return crowd.delta > LOOSE
+    return crowd.delta > _LOOSE
 
 
 def loose_sentence(crowd: Crowd) -> str:

@@ -38,15 +38,15 @@ USED = 1e-9
 _NOTHING = 1e-9
 _HANDICAP = 0.05  # prices carried over from a coarser problem prove nothing exactly
 
-Array = NDArray[np.float64]
-_NONE: Array = np.zeros(())
+_Array = NDArray[np.float64]
+_NONE: _Array = np.zeros(())
 
 
 class Columns(NamedTuple):
     """Columns of a channel, up to a factor, with their scores: the first axis of both says which column."""
 
-    patterns: Array
-    scores: Array
+    patterns: _Array
+    scores: _Array
 
     def some(self, chosen: NDArray[np.int_] | NDArray[np.bool_]) -> "Columns":
         """Return some of the columns."""
@@ -65,10 +65,10 @@ class Prices(NamedTuple):
     """
 
     value: float
-    ones: Array
-    means: Array
-    squares: Array
-    further: Array = _NONE
+    ones: _Array
+    means: _Array
+    squares: _Array
+    further: _Array = _NONE
 
     def towards(self, other: "Prices", part: float) -> "Prices":
         """Return the prices this part of the way to others."""
@@ -215,12 +215,12 @@ def _worth_adding(problem: ColumnProblem, columns: Columns, costs: Vector, value
 
 
 # Told which search it is, from 1 on, and how much of it is done, from 0 to 1.
-Watcher = Callable[[int, float], object]
+_Watcher = Callable[[int, float], object]
 
 
 @dataclass
 class _Watch:
-    watcher: Watcher
+    watcher: _Watcher
     searches: int = 0
 
 
@@ -228,7 +228,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def watched(watcher: _Watcher) -> Iterator[None]:
     """Tell a watcher of every search that is made meanwhile."""
     before = _WATCH.set(_Watch(watcher))
     try:

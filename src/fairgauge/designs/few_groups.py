@@ -6,6 +6,7 @@ costs under 1 %.  About a population, with levels that are given.
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
@@ -14,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.channel import Channel
+from fairgauge.designs.classical_designs import hadamard, largest_ratio, randomized_response
 from fairgauge.designs.column_generation import Columns, Mixture, Prices
 from fairgauge.designs.exact_table import exact_channel
-from fairgauge.designs.levels import even_levels, levels_about, levels_wanted, next_count
-from fairgauge.designs.minimax import Minimax, Objective, Problem
-from fairgauge.designs.simple import hadamard, randomized_response
-from fairgauge.designs.symmetry import images
+from fairgauge.designs.level_count import even_levels, levels_about, levels_by_gain, levels_wanted, next_count
+from fairgauge.designs.minimax import Minimax, Objective, Problem, images
+from fairgauge.errors import Impossible
 from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
 from fairgauge.targets.scores import Scores
@@ -28,6 +29,9 @@ from fairgauge.targets.target import Target
 # Levels stop where the linear program has so many rows, so that a design takes a minute or two.  It shows only above
 # epsilon 4, where programs are harder: there rounding costs more than 1 % where groups are many or shares estimated.
 _MOST_ROWS, _MOST_HARD_ROWS = 800, 560
+# Of many groups that differ programs are the hardest: from this epsilon on more rows cost a minute and give 3 %, of a
+# table that the centred one beats by a third.
+_LARGE_IS_HARD, _MOST_LARGE_ROWS = 2.5, 300
 _SPREAD = 1e-2  # weight of the average over objectives beside their maximum
 _MOST_SIDES = 4  # half-spaces in more dimensions than this are too many to list
 _NEEDED = 1e-2  # weight of what must be identified but is not itself wanted
@@ -67,11 +71,16 @@ def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = N
         and not scores.values.aim.any_values
     ):
         levels = levels_about(scores.values.aim.mean, scores.values.aim.widest, _levels_about(scores.target, epsilon))
-        return _assembled(_solve(scores, epsilon, *problem_at(scores, epsilon, levels, measures)), epsilon)
-    most = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS
+        return _assembled(_solve(scores, epsilon, *_problem_at(scores, epsilon, levels, measures)), epsilon)
+    most, large = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS, is_large(scores.target)
+    if large and epsilon > _LARGE_IS_HARD:
+        most = _MOST_LARGE_ROWS
     count, solved = 3, None
-    if is_large(scores.target):  # a program of two levels is small, and its columns spare the next one most rounds
+    if large:  # a program of two levels is small, and its columns spare the next one most rounds
         solved = _solve(scores, epsilon, *problem_of(scores, epsilon, 2, measures))
+    # Read as if all levels were equally likely, more of them may vary more: what they gave says whether to go on.
+    by_gain = scores.target.groups > 2 and not scores.target.relies_on_shares
+    tried: list[_Step] = []
     while True:
         solved = _solve(scores, epsilon, *problem_of(scores, epsilon, count, measures), solved)
         minimax, channel = solved.minimax, _assembled(solved, epsilon)
@@ -79,9 +88,25 @@ def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = N
         if not scores.target.relies_on_shares and epsilon <= 4:
             affordable = min(affordable, _MOST_READ)
         needed = min(levels_wanted(scores, channel), affordable)
+        if by_gain:
+            tried.append(_Step(count, _worst(scores, channel, measures), channel))
+            if len(tried) > 1:
+                needed = min(needed, levels_by_gain(*(step[:2] for step in tried[-2:])))
         if needed <= count:
-            return channel
+            return min(tried, key=lambda step: step.worst).channel if by_gain else channel
         count = next_count(count, needed)
+
+
+class _Step(NamedTuple):
+    """A number of levels, the worst of what is wanted with the best table of so many, and that table."""
+
+    levels: int
+    worst: float
+    channel: Channel
+
+
+def _worst(scores: Scores, channel: Channel, measures: Measures | None) -> float:
+    return scores.privacy_variance(channel) if measures is None else largest_ratio(scores, channel, measures.units)
 
 
 def _levels_about(target: Target, epsilon: Decimal) -> int:
@@ -130,14 +155,16 @@ def least_totals(scores: Scores, epsilon: Decimal, measures: Measures) -> Channe
         levels = even_levels(count) if scores.values.expect is None else levels_about(aim.mean, aim.widest, count)
     if large and len(levels) > 3:
         for some in (levels[[0, -1]], levels[[0, len(levels) // 2, -1]]):
-            solved = _solve(scores, epsilon, *_totals_at(scores, epsilon, some, measures), solved)
+            # Values may be expected so near their mean that so few levels have none: then more of them begin.
+            with suppress(Impossible):
+                solved = _solve(scores, epsilon, *_totals_at(scores, epsilon, some, measures), solved)
     return _assembled(_solve(scores, epsilon, *_totals_at(scores, epsilon, levels, measures), solved), epsilon)
 
 
 def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
     """Return the problem of the totals with these levels, in units of the largest that they are measured by."""
     inputs = Inputs(scores.target.groups, levels)
-    basis = basis_of(scores.target, inputs)
+    basis = _basis_of(scores.target, inputs)
     unit = float(np.sqrt(measures.units.max()))
     shift = np.array([at_constant_value(inputs, functional) for functional in basis.T]).T
     wanted = scores.wanted(inputs)
@@ -159,15 +186,15 @@ def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measu
 
 
 def problem_of(scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
-    """Return the problem with so many even levels, as :func:`problem_at` does."""
-    return problem_at(scores, epsilon, even_levels(count), measures)
+    """Return the problem with so many even levels, as :func:`_problem_at` does."""
+    return _problem_at(scores, epsilon, even_levels(count), measures)
 
 
-def problem_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures | None) -> tuple[Problem, float]:
+def _problem_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures | None) -> tuple[Problem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
     inputs = Inputs(scores.target.groups, levels, scores.target.abstain)
     unit = float(np.sqrt(scores.privacy_variance(randomized_response(scores, epsilon))))
-    basis = basis_of(scores.target, inputs)
+    basis = _basis_of(scores.target, inputs)
     objectives = _objectives(scores, inputs, basis)
     if measures is not None:
         objectives = _measured(objectives, scores, measures, unit)
@@ -207,7 +234,7 @@ def _assembled(solved: _Solved, epsilon: Decimal) -> Channel:
     return exact_channel(np.array(list(parts.values())).T, minimax.problem.inputs, epsilon)
 
 
-def basis_of(target: Target, inputs: Inputs) -> Matrix:
+def _basis_of(target: Target, inputs: Inputs) -> Matrix:
     """Return functionals, one per column, of which everything wanted and needed is a combination."""
     groups = range(target.groups)
     sums = [inputs.sum_of(g) / target.shares[g] for g in groups]
@@ -245,7 +272,7 @@ def _feasible(scores: Scores, epsilon: Decimal, inputs: Inputs, unit: float) -> 
 def channel_columns(scores: Scores, channel: Channel, inputs: Inputs, unit: float) -> Columns:
     """Return a channel with two levels as columns between these levels: they are feasible together."""
     decoder = Decoder.even(channel, scores.target.share_vector)
-    basis = basis_of(scores.target, decoder.inputs) / unit
+    basis = _basis_of(scores.target, decoder.inputs) / unit
     solved = np.linalg.lstsq(decoder.rows, basis, rcond=1e-9)[0].astype(np.float64)
     spread = np.zeros((inputs.count, decoder.inputs.count))
     up = (1 + inputs.levels) / 2

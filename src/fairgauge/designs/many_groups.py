@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.channel import ROW_SUM, Channel
+from fairgauge.designs.classical_designs import Signs, fewer_sign_rows, largest_ratio, sign_rows, simple_variances
 from fairgauge.designs.column_generation import Columns
 from fairgauge.designs.exact_table import exact_channel, exponential
-from fairgauge.designs.levels import even_levels
-from fairgauge.designs.references import largest_ratio, simple_variances
-from fairgauge.designs.simple import Signs, fewer_sign_rows, sign_rows
+from fairgauge.designs.level_count import even_levels
 from fairgauge.designs.subsets import Peaks, SubsetProblem
 from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import USUAL_SPREAD
@@ -42,7 +41,7 @@ _ROOMY = 1.6
 _ASKED = {"gap": 0.03, "means": 0.1}
 _STRETCHES = (0.85, 0.93, 1.0, 1.08, 1.18)
 
-Renaming = Callable[[Matrix], list[Matrix]]
+_Renaming = Callable[[Matrix], list[Matrix]]
 
 
 def signed_subsets(scores: Scores, epsilon: Decimal) -> Channel:
@@ -270,7 +269,7 @@ def _count(images: list[list[Matrix]]) -> int:
 class Symmetric(NamedTuple):
     """How a column becomes symbols: its groups are renamed, and some of them turned round by rows of signs."""
 
-    renamed: Renaming
+    renamed: _Renaming
     signs: Callable[[int], Signs]
 
     def images(self, pattern: Matrix) -> list[Matrix]:

@@ -14,10 +14,15 @@ on average over values, which takes no rows.
 *Pricing.*  With duals :math:`\alpha, \beta, w` a column costs :math:`\sum_x z(x) b_x(y)`, where
 :math:`b = -\alpha - \beta y + \sum_o w_o (a_o y)^2`.  For a given y the best z is :math:`e^\epsilon` where b is
 negative and 1 elsewhere; for a given z the best y minimises a quadratic.  Alternating lowers the sum at every step.
+
+*Symmetries.* Renaming equal groups, or turning all values round, changes nothing.  The best channel may then be taken
+symmetric, and constraints that a symmetry maps onto each other become one.  That shrinks the linear program by up to
+twice the number of groups.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +30,116 @@ from numpy.typing import NDArray
 
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Mixture, Prices, Stop, generate
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
-from fairgauge.designs.symmetry import Indices, SignedMap, Symmetry, action, candidates, orbit_averages
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.inputs import Inputs, Matrix, Vector
+
+_Indices = NDArray[np.int_]
+
+
+class SignedMap(NamedTuple):
+    """Element i goes to ``sign[i]`` times element ``to[i]``."""
+
+    to: _Indices
+    sign: _Indices
+
+
+class Symmetry(NamedTuple):
+    """A way of renaming inputs (x becomes ``inputs[x]``), with what it does to blocks of inputs."""
+
+    inputs: _Indices
+    blocks: _Indices
+    flips: bool
+
+
+def candidates(inputs: Inputs, shares: Sequence[float]) -> list[Symmetry]:
+    """Return the renamings that a problem with these shares might allow."""
+    blocks = np.arange(len(inputs.blocks))
+    found = [_renaming(inputs, blocks, flips=True)]
+    for share in sorted(set(shares)):
+        equal = [g for g, other in enumerate(shares) if other == share]
+        if len(equal) > 1:
+            cycle = blocks.copy()
+            for g, following in pairwise([*equal, equal[0]]):
+                cycle[g] = following
+            found.append(_renaming(inputs, cycle, flips=False))
+    return found
+
+
+def _renaming(inputs: Inputs, blocks: _Indices, *, flips: bool) -> Symmetry:
+    to = np.arange(inputs.count)
+    for block, target in zip(inputs.blocks, (inputs.blocks[b] for b in blocks), strict=True):
+        to[block] = np.arange(target.start, target.stop)[:: -1 if flips else 1]
+    return Symmetry(to, blocks, flips)
+
+
+def action(columns: Matrix, symmetry: Symmetry) -> SignedMap | None:
+    """Return how a renaming permutes functionals (columns) up to sign, or None if it leads outside them.
+
+    For column k: ``columns[renamed, k] == sign[k] * columns[:, to[k]]``.
+    """
+    to, sign = [], []
+    for moved in columns[symmetry.inputs].T:
+        for s in (1, -1):
+            same = np.abs(columns - s * moved[:, None]).max(axis=0) <= 1e-9 * max(np.abs(columns).max(), 1e-300)
+            if same.any():
+                to.append(int(same.argmax()))
+                sign.append(s)
+                break
+        else:
+            return None
+    return SignedMap(np.array(to), np.array(sign)) if len(set(to)) == len(to) else None
+
+
+def orbit_averages(count: int, relations: Sequence[SignedMap]) -> Matrix:
+    """Return one row per orbit that averages its elements with their signs.
+
+    An orbit in which an element is related to its own negative averages to zero by itself and gets no row.
+    """
+    root, sign = list(range(count)), [1] * count
+
+    def find(i: int) -> tuple[int, int]:
+        s = 1
+        while root[i] != i:
+            s *= sign[i]
+            i = root[i]
+        return i, s
+
+    vanishing = []
+    for relation in relations:
+        for i, (j, between) in enumerate(zip(relation.to.tolist(), relation.sign.tolist(), strict=True)):
+            (a, sa), (b, sb) = find(i), find(j)
+            if a == b and between * sa * sb == -1:
+                vanishing.append(a)
+            elif a != b:
+                root[b], sign[b] = a, between * sa * sb
+    gone = {find(a)[0] for a in vanishing}
+    members: dict[int, list[tuple[int, int]]] = {}
+    for i in range(count):
+        a, s = find(i)
+        if a not in gone:
+            members.setdefault(a, []).append((i, s))
+    averages = np.zeros((len(members), count))
+    for row, orbit in zip(averages, members.values(), strict=True):
+        for i, s in orbit:
+            row[i] = s / len(orbit)
+    return averages
+
+
+def images(column: Vector, score: Vector, moves: Sequence[tuple[Symmetry, SignedMap]]) -> list[tuple[Vector, Vector]]:
+    """Return a column of a channel with its score, and everything that the symmetries make of it."""
+    found = {column.tobytes(): (column, score)}
+    waiting = [(column, score)]
+    while waiting:
+        column, score = waiting.pop()
+        for symmetry, (to, sign) in moves:
+            moved_score = np.empty_like(score)
+            moved_score[to] = sign * score
+            moved = (column[symmetry.inputs], moved_score)
+            if moved[0].tobytes() not in found:
+                found[moved[0].tobytes()] = moved
+                waiting.append(moved)
+    return list(found.values())
+
 
 # Sooner where something must be identified beside, whose weight decides more than that.
 _CLOSE, _CLOSE_BESIDE = 5e-3, 2e-2
@@ -98,7 +210,7 @@ class Move(NamedTuple):
 
     symmetry: Symmetry
     basis: SignedMap
-    objectives: Indices
+    objectives: _Indices
 
 
 class Tops(NamedTuple):
@@ -133,7 +245,7 @@ class Minimax(ColumnProblem):
                 self.moves.append(Move(symmetry, basis, objectives))
         self._fold()
 
-    def _objective_map(self, symmetry: Symmetry) -> Indices | None:
+    def _objective_map(self, symmetry: Symmetry) -> _Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
         objectives = self.problem.objectives
         kinds = [(o.middle, o.kind) for o in objectives]
@@ -399,22 +511,22 @@ class Pricing:
         return scores
 
 
-def _first_of_each(patterns: Matrix) -> Indices:
+def _first_of_each(patterns: Matrix) -> _Indices:
     """Return where each pattern is first."""
     return np.unique(np.packbits(patterns > 1, axis=1), axis=0, return_index=True)[1]
 
 
-def _plain(to: Indices) -> SignedMap:
+def _plain(to: _Indices) -> SignedMap:
     return SignedMap(to, np.ones(len(to), dtype=np.int_))
 
 
-def _pairs(outer: Indices, inner: Indices, inner_count: int) -> Indices:
+def _pairs(outer: _Indices, inner: _Indices, inner_count: int) -> _Indices:
     """Return the map of pairs (i, j), numbered i * inner_count + j, that maps each part on its own."""
-    pairs: Indices = (outer[:, None] * inner_count + inner[None, :]).reshape(-1)
+    pairs: _Indices = (outer[:, None] * inner_count + inner[None, :]).reshape(-1)
     return pairs
 
 
-def _renamed_points(problem: Minimax, symmetry: Symmetry) -> Indices:
+def _renamed_points(problem: Minimax, symmetry: Symmetry) -> _Indices:
     """Return where a renaming of inputs takes each point."""
     moved = np.zeros_like(problem.points)
     moved[:, symmetry.inputs] = problem.points

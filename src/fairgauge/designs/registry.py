@@ -8,20 +8,19 @@ makes the channel is not trusted: the exact epsilon of its table is checked whoe
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.designs.budgets import Budgets
-from fairgauge.designs.optimal import centred, serves, uncentred
-from fairgauge.designs.references import total_measures
-from fairgauge.designs.simple import laplace, randomized_response
+from fairgauge.designs.classical_designs import Budgets, laplace, randomized_response
+from fairgauge.designs.optimal import centred, serves, total_measures, uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.targets.scores import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Scores
 
@@ -214,16 +213,17 @@ def check_design(design: str) -> None:
 def _make(scores: Scores, epsilon: Decimal, design: str) -> Channel:
     # No table is made for how often groups answer, so one that is made already need not be made again.
     scores = scores.by(design).asking(ratio=None)
-    if scores.target.groups == 2 and scores.target.shares[0] > scores.target.shares[1]:
-        # A search could end elsewhere: which group is named first shall not matter.
-        return _turned(_made(scores.asking(shares=scores.target.shares[::-1]), epsilon))
-    return _made(scores, epsilon)
+    # A search could end elsewhere: which group is named first shall not matter.
+    order = sorted(range(scores.target.groups), key=scores.target.shares.__getitem__)
+    channel = _made(scores.in_order(order), epsilon)
+    return channel if order == sorted(order) else _in_order(channel, np.argsort(order).tolist())
 
 
-def _turned(channel: Channel) -> Channel:
-    """Return the same table for two groups in the other order."""
-    half, rows = (len(channel.table) - channel.abstain) // 2, channel.table
-    return replace(channel, table=rows[half : 2 * half] + rows[:half] + rows[2 * half :])
+def _in_order(channel: Channel, order: Sequence[int]) -> Channel:
+    """Return the same table for its groups in another order."""
+    rows, each = channel.table, (len(channel.table) - channel.abstain) // channel.groups
+    blocks = [rows[each * group : each * (group + 1)] for group in order]
+    return replace(channel, table=(*chain(*blocks), *rows[each * channel.groups :]))
 
 
 @lru_cache(maxsize=256)

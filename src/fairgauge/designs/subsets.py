@@ -36,7 +36,7 @@ _SPREAD = 1e-3
 # What a unit beyond a cap costs beside a unit of the maximum.
 _DEAR = 30.0
 
-Patterns = NDArray[np.float64]  # column, group, level
+_Patterns = NDArray[np.float64]  # column, group, level
 
 
 class Peaks(NamedTuple):
@@ -309,7 +309,7 @@ class _Search(ColumnProblem):
         slow = np.array(values[1:]) > best[:-1] * (1 - _CLOSE / 4)
         return len(slow) >= _PATIENCE and bool(slow[-_PATIENCE:].all())
 
-    def _crossed(self, prices: Prices, patterns: Patterns) -> Matrix:
+    def _crossed(self, prices: Prices, patterns: _Patterns) -> Matrix:
         """Return what a squared score of each group costs at the inputs of all others."""
         d, size = len(self.problem.shares), self.problem.inputs.count
         found: Matrix = patterns.reshape(len(patterns), size) @ prices.further.reshape(d, size).T
@@ -331,7 +331,7 @@ class _Search(ColumnProblem):
         _, first = np.unique(np.packbits(patterns.reshape(len(patterns), -1) > 1, axis=1), axis=0, return_index=True)
         return Columns(patterns[first], scores[first])
 
-    def _best_patterns(self, prices: Prices, scores: Matrix) -> Patterns:
+    def _best_patterns(self, prices: Prices, scores: Matrix) -> _Patterns:
         d, squares = len(self.problem.shares), scores**2
         others = (squares @ prices.further.reshape(d, -1)).reshape(len(scores), d, -1)
         gains = -prices.ones - prices.means * scores[:, :, None] + prices.squares * squares[:, :, None] + others

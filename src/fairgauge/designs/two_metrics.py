@@ -29,7 +29,7 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, Stop, generate
 from fairgauge.designs.exact_table import exact_channel, exponential, polished
-from fairgauge.designs.levels import even_levels, levels_about
+from fairgauge.designs.level_count import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.targets.assumed_values import Reckoning
 from fairgauge.targets.inputs import Inputs, Matrix, Vector

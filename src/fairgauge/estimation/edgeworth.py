@@ -58,8 +58,8 @@ from fairgauge.targets.inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then growing to
 # steps and an end that are set by the standard deviation of a single score.
-_NEAR, _STEP, _GROWTH = 12.0, 0.1, 1.05
-_WIDEST, _END = 0.1, 30.0
+_NEAR: Vector = np.linspace(0, 12, 121)
+_GROWTH, _WIDEST, _END = 1.05, 0.1, 30.0
 # U is the sum of so many uniform numbers; its reach is in units of a single score's standard deviation.
 _SUMS = (1, 2, 4)
 _REACHES: Vector = np.geomspace(0.125, 64, 19)
@@ -118,9 +118,9 @@ def grid_of(answers: float) -> Grid:
 @lru_cache(maxsize=32)
 def _grid(size: int) -> Grid:
     root = 2.0 ** (size / 8)
-    found = list(np.arange(0, _NEAR + _STEP / 2, _STEP))
+    found = list(_NEAR)
     while found[-1] < _END * root:
-        found.append(found[-1] + min((_GROWTH - 1) * found[-1], max(_WIDEST * root, _STEP)))
+        found.append(found[-1] + min((_GROWTH - 1) * found[-1], max(_WIDEST * root, _NEAR[1])))
     points = np.array(found) / root
     sums, reaches = (each.ravel() for each in np.meshgrid(_SUMS, _REACHES))
     edges = np.multiply.outer(reaches / sums, points)

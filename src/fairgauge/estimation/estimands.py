@@ -17,8 +17,8 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation.band import Band
-from fairgauge.languages import Told
+from fairgauge.estimation.share_band import Band
+from fairgauge.languages import Sentence
 from fairgauge.study import Question
 from fairgauge.targets.comparisons import Pair, Side, compared, margin_sides, members
 from fairgauge.targets.decoder import Decoder
@@ -54,7 +54,7 @@ class Ratio:
 
     def untold(self) -> CannotEstimate:
         """Return why it cannot be told: the denominator may be nothing."""
-        return CannotEstimate(Told.of("caution.zero", part=self.part))
+        return CannotEstimate(Sentence.of("caution.zero", part=self.part))
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class Estimands:
             CannotEstimate: If the channel does not tell groups apart.
         """
         if self.means is None:
-            raise CannotEstimate(Told.of("caution.apart"))
+            raise CannotEstimate(Sentence.of("caution.apart"))
         parts = [self.means[group] for group in members(side)]
         if len(parts) == 1:
             return parts[0]
-        part = parts[0].part if self.shares is not None else Told.of("caution.part-shares")
+        part = parts[0].part if self.shares is not None else Sentence.of("caution.part-shares")
         return Ratio(sum_of([one.over for one in parts]), sum_of([one.under for one in parts]), part)
 
     def share_of(self, side: Side) -> float:
@@ -154,7 +154,7 @@ def estimands_for(scores: Scores, channel: Channel, asked: Asked) -> Estimands:
     one = np.ones(channel.symbols)
     answered = decoder.score(inputs.answered()) if scores.target.abstain else one
 
-    those: str = Told.of("caution.part-people")
+    those: str = Sentence.of("caution.part-people")
 
     def ratio(over: Vector | None, under: Vector | None, part: str = those) -> Ratio | None:
         return None if over is None or under is None else Ratio(over, under, part)
@@ -166,7 +166,7 @@ def estimands_for(scores: Scores, channel: Channel, asked: Asked) -> Estimands:
         parts = [those for _ in groups]
     else:
         unders = [decoder.score(inputs.share_of(g)) for g in groups]
-        parts = [Told.of("caution.part-share", group=name) for name in asked.groups]
+        parts = [Sentence.of("caution.part-share", group=name) for name in asked.groups]
     gaps = None
     if shares is not None:
         found = _all([ratio(comparison_score(scores, decoder, pair), answered) for pair in asked.compared])

@@ -36,9 +36,10 @@ Of more than 2^31 answers no byte is thrown for each: whoever hands in a tally c
 of a symbol's answers go to each part has a multinomial law, and is drawn from that by NumPy's generator whose stream is
 frozen, with SHAKE-256 of the name as its seed.
 
-The name is the study's digest and the number of the question.  It was there before any answer, so nobody can choose
-parts after they have seen counts, and throws have nothing to do with what people answered: given the throws, answers
-are still independent draws from one population, and so those of one part are independent of those of another.
+The name is a digest of what the study says, but for its groups and tables, and the number of the question.  It was
+there before any answer, so nobody can choose parts after they have seen counts, and throws have nothing to do with what
+people answered: given the throws, answers are still independent draws from one population, and so those of one part are
+independent of those of another.  Groups in another order are dealt out in the same way.
 """
 
 import hashlib
@@ -76,7 +77,7 @@ class Thrown:
     """Answers that came, dealt out by throws.
 
     Args:
-        name: What the throws follow from, and nothing of the answers: the study's digest and the question's number.
+        name: What the throws follow from, and nothing of the answers: the study's seed and the question's number.
     """
 
     name: str

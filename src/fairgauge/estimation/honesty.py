@@ -120,7 +120,7 @@ def fit_p_value(rows: Matrix, counts: tuple[int, ...], *, name: str) -> float:
     Args:
         rows: The probability of each symbol for each input of the table.
         counts: How often each symbol was sent.
-        name: What the split follows from, and nothing of the answers: the study's digest.  Everyone who has the study
+        name: What the split follows from, and nothing of the answers: the study's seed.  Everyone who has the study
             and the counts finds the same number.
     """
     won = _log_winnings(_split(counts, name), rows)

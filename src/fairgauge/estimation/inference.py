@@ -29,6 +29,7 @@ from fairgauge.estimation.interval import Interval, impact_ratio
 from fairgauge.estimation.kinds import (
     DEFAULT,
     KINDS,
+    LIVE,
     SITE_KINDS,
     IntervalKind,
     check_confidence,
@@ -39,7 +40,7 @@ from fairgauge.estimation.readers import Contradicted, Reader, counts_of, reader
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.site_inference import estimate_by_names, estimate_sites, fairlearn_metrics
-from fairgauge.languages import Numeral, Told
+from fairgauge.languages import Numeral, Sentence
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry
@@ -82,7 +83,7 @@ def shares_among(reader: Reader, attribute: Attribute) -> dict[Pair, tuple[Reade
     found: dict[Pair, tuple[Reader, Ratio]] = {}
     for pair in free.estimands.compared:
         first, second = (sum_of([scores[group] for group in members(side)]) for side in pair)
-        found[pair] = free, Ratio(first, first + second, Told.of("caution.part-shares"))
+        found[pair] = free, Ratio(first, first + second, Sentence.of("caution.part-shares"))
     return found
 
 
@@ -136,6 +137,15 @@ def estimate(
         _check_within(study, tolerance)
     tally.check(study)
     return reader.estimate(study, tally, (confidence, kind, tolerance))
+
+
+def live_kind(study: Study) -> str:
+    """Return which kind of interval people see who look whenever they like, as often as they like.
+
+    Where no such kind holds, because answers come in waves or a mechanism's sums have none, it is the one that holds
+    when all have come, at one look.
+    """
+    return LIVE if study.order is None and LIVE in SUM_READERS[study.mechanism].kinds else DEFAULT
 
 
 class SumReader(Protocol):
@@ -237,18 +247,18 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
     if tally.contributors == 0 or sum(own) == 0:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            (Told.of("verdict.none"),),
+            (Sentence.of("verdict.none"),),
         )  # fmt: skip
     alpha, kind, tolerance = asked
     rows = estimands_of(question).decoder.rows
     # Draws are honest as well: one more law that symbols may have.
     rows = np.vstack([rows, drawn.own]) if drawn.draws.count else rows
-    fit = fit_p_value(rows, own, name=f"{study.digest} {index}")
+    fit = fit_p_value(rows, own, name=f"{study.seed} {index}")
     pairs = pair_names(question)
     if fit < IMPOSSIBLE:
         return QuestionEstimate(
             metric.name, question.attribute.name, names, drawn.answers, {}, {}, None, {}, None, {}, fit, None,
-            (Told.of("caution.impossible", p=Numeral(f"{fit:.2g}")),), untold_gaps=tuple(pairs.values()),
+            (Sentence.of("caution.impossible", p=Numeral(f"{fit:.2g}")),), untold_gaps=tuple(pairs.values()),
         )  # fmt: skip
     reader = reader_for(study, tally, index, kind)
     teller = Teller(reader, names, alpha)
@@ -260,7 +270,7 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
     said: list[str] = []
     if _contradict(named, means | margins):
         read, means, margins = {}, {}, {}
-        said.append(Told.of("caution.contradict"))
+        said.append(Sentence.of("caution.contradict"))
     if teller.contradicted:
         read, means, margins, gaps, named = {}, {}, {}, {}, {}
     overall, shares, answered = teller.overall(), teller.shares(), teller.answered()
@@ -268,7 +278,7 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
     response = {pairs[pair]: ratio for pair, ratio in response_ratios(reader, question.attribute, alpha).items()}
     most = question.attribute.ratio
     if not teller.contradicted and any(ratio.low > most or ratio.high < 1 / most for ratio in response.values()):
-        said.append(Told.of("caution.not-alike"))
+        said.append(Sentence.of("caution.not-alike"))
     return QuestionEstimate(
         metric=metric.name,
         attribute=question.attribute.name,
@@ -294,7 +304,7 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
             *teller.warnings,
             *said,
             *_cautions(question, drawn.answers, kind, fit, means | margins),
-            *(_of_those_who_answer(question) if gaps or means else ()),
+            *([*_of_a_stratum(study), *_of_those_who_answer(question)] if gaps or means else ()),
             *_ruled_out(metric, named, means | margins, overall),
         ),
         margins=margins,
@@ -311,7 +321,7 @@ def reader_for(study: Study, tally: Tally, index: int, kind: IntervalKind) -> Re
     planned = None if study.planned is None else max(1, study.planned // len(study.tables))
     if drawn.draws.count and len(study.tables) > 1:
         estimands, planned = among_tables(estimands, len(study.tables)), study.planned
-    return reader_of(kind)(estimands, drawn.counts, planned, Thrown(f"{study.digest} {index}"), drawn.draws)
+    return reader_of(kind)(estimands, drawn.counts, planned, Thrown(f"{study.seed} {index}"), drawn.draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,21 +383,27 @@ def _ruled_out(
     metric: Metric, gaps: dict[tuple[str, str], Interval], means: dict[str, Interval], overall: Interval | None
 ) -> list[str]:
     """Return a sentence for each number whose average score is a value that the answers as a whole do not allow."""
-    numbers = [(Told.of("caution.gap", first=a, second=b), gap) for (a, b), gap in gaps.items()]
-    numbers += [(Told.of("caution.mean", group=group), mean) for group, mean in means.items()]
-    numbers += [] if overall is None else [(Told.of("caution.overall"), _level(metric, overall))]
+    numbers = [(Sentence.of("caution.gap", first=a, second=b), gap) for (a, b), gap in gaps.items()]
+    numbers += [(Sentence.of("caution.mean", group=group), mean) for group, mean in means.items()]
+    numbers += [] if overall is None else [(Sentence.of("caution.overall"), _level(metric, overall))]
     return [
-        Told.of("caution.ruled-out", what=what, value=Numeral(f"{number.estimate:.4g}"))
+        Sentence.of("caution.ruled-out", what=what, value=Numeral(f"{number.estimate:.4g}"))
         for what, number in numbers
         if number.ruled_out
     ]
+
+
+def _of_a_stratum(study: Study) -> list[str]:
+    """Return about which part of the people a study is, where it is not about all."""
+    part = study.stratum
+    return [] if part is None else [Sentence.of("strata.alone", of=part.of, name=part.name, share=Numeral(part.share))]
 
 
 def _of_those_who_answer(question: Question) -> list[str]:
     """Return a sentence where shares are stated and people may abstain: nobody knows who does, and how often."""
     if question.attribute.known_shares is None or not question.mechanism.abstain:
         return []
-    return [Told.of("caution.abstaining")]
+    return [Sentence.of("caution.abstaining")]
 
 
 def _cautions(
@@ -396,14 +412,14 @@ def _cautions(
     """Return sentences about numbers that are there, but not to be trusted without a thought."""
     said: list[str] = []
     if fit < SUSPICIOUS:
-        said.append(Told.of("caution.forged", p=Numeral(f"{fit:.2g}")))
+        said.append(Sentence.of("caution.forged", p=Numeral(f"{fit:.2g}")))
     if answers < kind.rough_below:
         said.append(f"With {answers:,} answers the {kind.name} interval is only roughly right: prefer {DEFAULT}.")
     low, high = Numeral(question.metric.low), Numeral(question.metric.high)
     # A sum over a share that is stated too small leaves the range however many answer.
     key = "caution.outside" if question.attribute.known_shares is None else "caution.outside-share"
     return said + [
-        Told.of(key, group=group, low=low, high=high)
+        Sentence.of(key, group=group, low=low, high=high)
         for group, mean in means.items()
         if not mean.bounds[0] <= mean.estimate <= mean.bounds[1]
     ]
@@ -427,7 +443,7 @@ class Teller:
         """Return the groups' means."""
         estimands = self._reader.estimands
         if estimands.means is None:
-            self.warnings.append(Told.of("caution.neither" if estimands.gaps is None else "caution.gap-only"))
+            self.warnings.append(Sentence.of("caution.neither" if estimands.gaps is None else "caution.gap-only"))
             return {}
         return self._means_of(dict(zip(self._names, range(len(self._names)), strict=True)))
 
@@ -437,7 +453,7 @@ class Teller:
 
     def _means_of(self, sides: Mapping[str, Side]) -> dict[str, Interval]:
         found = {
-            name: self._told(Told.of("caution.mean", group=name), partial(self._reader.mean, side))
+            name: self._told(Sentence.of("caution.mean", group=name), partial(self._reader.mean, side))
             for name, side in sides.items()
         }
         return {name: mean for name, mean in found.items() if mean is not None}
@@ -451,12 +467,12 @@ class Teller:
             except CannotEstimate as reason:
                 self.contradicted |= isinstance(reason, Contradicted)
                 first, second = names[pair]
-                self.warnings.append(_untold(Told.of("caution.gap", first=first, second=second), reason))
+                self.warnings.append(_untold(Sentence.of("caution.gap", first=first, second=second), reason))
         return gaps
 
     def overall(self) -> Interval | None:
         """Return the mean over everyone who answered."""
-        return self._one(Told.of("caution.overall"), self._reader.estimands.overall)
+        return self._one(Sentence.of("caution.overall"), self._reader.estimands.overall)
 
     def shares(self) -> dict[str, Interval]:
         """Return the groups' shares, where they are estimated."""
@@ -465,11 +481,11 @@ class Teller:
 
     def answered(self) -> Interval | None:
         """Return the part of people who did not abstain, where they may."""
-        return self._one(Told.of("caution.answered"), self._reader.estimands.answered)
+        return self._one(Sentence.of("caution.answered"), self._reader.estimands.answered)
 
     def _shares(self, ratios: Sequence[Ratio]) -> dict[str, Interval]:
         named = zip(self._names, ratios, strict=True)
-        found = {name: self._one(Told.of("caution.share", group=name), ratio) for name, ratio in named}
+        found = {name: self._one(Sentence.of("caution.share", group=name), ratio) for name, ratio in named}
         return {name: interval for name, interval in found.items() if interval is not None}
 
     def _one(self, what: str, ratio: Ratio | None) -> Interval | None:
@@ -484,4 +500,4 @@ class Teller:
 
 
 def _untold(what: str, reason: CannotEstimate) -> str:
-    return Told.of("caution.untold", what=what, reason=reason.args[0])
+    return Sentence.of("caution.untold", what=what, reason=reason.args[0])

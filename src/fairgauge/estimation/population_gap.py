@@ -83,15 +83,16 @@ class PopulationGapTest(PartsTest):
         if not self._levels[0] or least_margin(won) >= 0:
             return least_margin(won)
         answers, (low, high) = self._answers[:, None], self.variances(lines)
-        averages = self.sums(psi) / answers
+        averages, usual = self.sums(psi) / answers, 0.0
         if self.stray:
-            seen = np.einsum("bpj,bj->bp", psi**2, self.parts) / answers**2
-            averages = averages + USUALLY * TURNS[:, None] * np.sqrt(seen)
+            # On each side as seen from there, so that groups in the other order have the same plan.
+            usual = USUALLY * TURNS[:, None] * np.sqrt(np.einsum("bpj,bj->bp", psi**2, self.parts)) / answers
+        averages = np.array([averages, -averages]) + usual
         drawn = self.draws.variance(psi) * self.draws.count / max(self.answers, 1.0)
         # By how much one draw more in a part moves its deviation.
         moved = _WEIGHTS[:, None] * self.draws.mean(psi) / np.sqrt(answers * np.maximum(low + drawn, 1e-300))
         z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.level / 2) + self.uneven(moved)
-        normal = [self._summed(self._normal(sign * averages, low + drawn, high + drawn)) for sign in (1, -1)]
+        normal = [self._summed(self._normal(side, low + drawn, high + drawn)) for side in averages]
         beyond = least_margin(np.maximum(np.maximum(*normal) - z, won))
         if beyond < 0:
             return beyond
@@ -101,7 +102,7 @@ class PopulationGapTest(PartsTest):
         for place, (part, ways) in enumerate(zip(psi, self._ways, strict=True)):
             tails = self._tails(part[some], (low[place, some], high[place, some]), place, ways)
             for side, sign in enumerate((1, -1)):
-                told = np.full(len(some), -_WORST) if tails is None else tails(sign * averages[place, some], sign)
+                told = np.full(len(some), -_WORST) if tails is None else tails(averages[side, place, some], sign)
                 found[side] += _WEIGHTS[place] * np.maximum(told, -_WORST)
         exact = [one + _through(of - one[some], len(one)) for one, of in zip(normal, found, strict=True)]
         return least_margin(np.maximum(np.maximum(*exact) - z, won))

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.estimation.band import Band
+from fairgauge.estimation.share_band import Band
 from fairgauge.targets.assumed_values import least_values
 from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Matrix, Vector

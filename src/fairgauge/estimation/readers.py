@@ -21,7 +21,6 @@ from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
-from fairgauge.estimation.band import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.gap_score import GapScore, Split, Thrown
@@ -30,10 +29,11 @@ from fairgauge.estimation.inversion import Test, inverted, nearly_inverted, sign
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.p_values import Rejected, by_halving, by_levels, holm
 from fairgauge.estimation.population_gap import PopulationGapTest
-from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
+from fairgauge.estimation.share_band import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.tests import SHARE, GapTest, NormalGapTest
-from fairgauge.languages import Told
+from fairgauge.languages import Sentence
 from fairgauge.targets.comparisons import Pair, Side
 from fairgauge.targets.decoder import least_variances
 from fairgauge.targets.inputs import Matrix, Vector
@@ -195,7 +195,7 @@ class Reader(ABC):
         """
         (low, high), (least, most) = self.share(share, SHARE * alpha), self.estimands.band.among(pair)
         if low > most or high < least:
-            raise Contradicted(Told.of("caution.contradicted"))
+            raise Contradicted(Sentence.of("caution.contradicted"))
         return max(low, least), min(high, most)
 
     def _asked(self, pair: Pair, alpha: float) -> tuple[GapScore, Ratio, float]:

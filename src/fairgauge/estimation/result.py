@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.interval import Interval, Told, numbers_of
 from fairgauge.estimation.kinds import IntervalKind
-from fairgauge.estimation.tipping import tipping_factor
+from fairgauge.estimation.tipping import tipping_factor, tipping_factor_of_means
 from fairgauge.lazy import late
 from fairgauge.study import Question
 
@@ -168,6 +168,15 @@ class QuestionEstimate:
         if gap is None or self.sensitivity is None:
             return None  # sites count everyone
         return tipping_factor(gap)
+
+    @property
+    def tipping_of_means(self) -> float | None:
+        """The same factor, if the means of both sides are within their intervals as well; None if one is not told."""
+        main, told = self.headline, self.means | self.margins
+        if main.interval is None or main.groups is None or self.tipping is None or not told.keys() >= set(main.groups):
+            return None
+        first, second = (told[side] for side in main.groups)
+        return tipping_factor_of_means(main.interval, (first, second))
 
     def gap(self, first: str | None = None, second: str | None = None) -> Interval:
         """Return how much higher the first group's mean is than the second's; a margin is a group too.

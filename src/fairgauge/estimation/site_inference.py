@@ -26,7 +26,7 @@ from fairgauge.estimation.kinds import DEFAULT, SITE_KINDS, IntervalKind, check_
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import Rate, RateGapTest, RateTest, Table, metrics_of, rate_of, share_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
-from fairgauge.languages import Told
+from fairgauge.languages import Sentence
 from fairgauge.study import Metric, NoisyCounts, Question, Study, counted
 from fairgauge.tallies import Tally
 from fairgauge.targets.inputs import Matrix, Vector
@@ -193,7 +193,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     if tally.contributors == 0:
         return QuestionEstimate(
             name, site.attribute.name, names, 0, {}, {}, None, {}, None, {}, None, None,
-            (Told.of("sites.empty"),),
+            (Sentence.of("sites.empty"),),
         )  # fmt: skip
 
     def told(what: str, ask: Ask, extent: tuple[float, float] = (0.0, 1.0), part: float = 1.0) -> Interval:
@@ -201,7 +201,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
         # sums whose noise happened to be large.
         found = ask(alpha * part)
         if found.low <= extent[0] and found.high >= extent[1]:
-            warnings.append(Told.of("caution.anything", what=what))
+            warnings.append(Sentence.of("caution.anything", what=what))
         return found
 
     try:
@@ -209,7 +209,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     except CannotEstimate as reason:
         return QuestionEstimate(
             name, site.attribute.name, names, tally.contributors, {}, {}, None, {}, None, {}, None, None,
-            (Told.of("caution.nothing", reason=reason.args[0]),),
+            (Sentence.of("caution.nothing", reason=reason.args[0]),),
         )  # fmt: skip
     rates = [rate_of(site, weights, [index]) for index in range(len(names))]
     shares = [share_of(site, index) for index in range(len(names))]
@@ -217,7 +217,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     everyone = rate_of(site, weights, list(range(len(names))))
     gaps = {
         pair: told(
-            Told.of("caution.gap", first=names[pair[0]], second=names[pair[1]]),
+            Sentence.of("caution.gap", first=names[pair[0]], second=names[pair[1]]),
             lambda level, pair=pair: reader.gap(rates[pair[0]], rates[pair[1]], level),  # type: ignore[misc]
             (-1.0, 1.0),
             1 / len(pairs),
@@ -226,19 +226,19 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
     }
     means = {
         group: told(
-            Told.of("caution.rate", metric=name, group=group),
+            Sentence.of("caution.rate", metric=name, group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, rates, strict=True)
     }
     parts = {
         group: told(
-            Told.of("caution.share", group=group),
+            Sentence.of("caution.share", group=group),
             lambda level, rate=rate: reader.rate(rate, level),  # type: ignore[misc]
         )
         for group, rate in zip(names, shares if first else [], strict=first)
     }
-    overall = told(Told.of("caution.overall"), lambda level: reader.rate(everyone, level))
+    overall = told(Sentence.of("caution.overall"), lambda level: reader.rate(everyone, level))
     unit = _Unit(site)
     return QuestionEstimate(
         metric=name,
@@ -317,7 +317,11 @@ def fairlearn_metrics(site: NoisyCounts, wanted: Sequence[str] | None) -> list[Q
     if site.metric is not None:
         return list(counted(site))
     first = counted(site)[0]
-    return [replace(first, metric=Metric(name, 0, 1)) for name in wanted or known]
+    ours = {metric.name: metric for metric in site.metrics}
+    return [
+        replace(first, metric=Metric(name, 0, 1, better=ours[known[name]].better if known[name] in ours else None))
+        for name in wanted or known
+    ]
 
 
 def estimate_by_names(

@@ -44,7 +44,7 @@ from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, 
 from fairgauge.estimation.readers import Contradicted, Reader
 from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
 from fairgauge.estimation.sensitivity import sensitivity_of
-from fairgauge.languages import Numeral, Told
+from fairgauge.languages import Numeral, Sentence
 from fairgauge.study import Question, Stratum, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import Pair, pair_names
@@ -185,7 +185,7 @@ def _question(
 def _cautions(parts: Sequence[_Part], alone: Sequence[QuestionEstimate]) -> tuple[str, ...]:
     """Return what is to be known of a stratum whose answers tell no gap."""
     return tuple(
-        Told.of("strata.caution", stratum=part.stratum.name, said=said)
+        Sentence.of("strata.caution", stratum=part.stratum.name, said=said)
         for part, found in zip(parts, alone, strict=True)
         if not found.gaps
         for said in found.warnings
@@ -195,11 +195,11 @@ def _cautions(parts: Sequence[_Part], alone: Sequence[QuestionEstimate]) -> tupl
 def _about(parts: Sequence[_Part]) -> str:
     """Return what the number is about."""
     listed = ", ".join(f"{part.stratum.name} {part.stratum.share}" for part in parts)
-    return Told.of("strata.about", of=parts[0].stratum.of, shares=listed)
+    return Sentence.of("strata.about", of=parts[0].stratum.of, shares=listed)
 
 
 def _effect(effect: float) -> str:
-    return Told.of("strata.effect", effect=Numeral(f"{effect:.2f}"))
+    return Sentence.of("strata.effect", effect=Numeral(f"{effect:.2f}"))
 
 
 def _sensitivity(readers: Sequence[Reader], weights: Vector, asked: Sequence[Question]) -> Sensitivity:

@@ -17,6 +17,11 @@ m_A = 1 - m_B = (1 + D) / 2:
 
 which is zero at :math:`\Gamma = (1 + D) / (1 - D)`.
 
+*Means that are told.*  If they lie in intervals as well, D is at least what these leave, m_B is what they leave that is
+nearest to (1 - D) / 2, because L(m_B + D) + L(1 - m_B) is convex in m_B, and L(m_B + D) = U(m_B) at
+
+.. math:: \Gamma^2 = \frac{(m_B + D) / (1 - m_B - D)}{m_B / (1 - m_B)} .
+
 *Values that vary little.*  Where the standard deviation of those who answered is at most s, the worst law has two
 values, of which the lower has the odds o, and L = m - s (Gamma - 1) sqrt(o) / (1 + Gamma o): least at o = 1 / Gamma,
 or where the two values meet 0 or 1.  Without these ends the gap's sign turns at
@@ -99,3 +104,33 @@ def tipping_factor(gap: Interval, spread: float = math.inf) -> float | None:
         return None  # nothing turns it
     steps = nearest * reach / spread
     return max((1 + nearest) / (1 - nearest), ((steps + math.sqrt(steps**2 + 4)) / 2) ** 2)
+
+
+def tipping_factor_of_means(gap: Interval, means: tuple[Interval, Interval]) -> float | None:
+    """Return the factor that turns a gap's sign, if the means of both its groups are within their intervals as well.
+
+    None if the interval holds zero, if no means within their intervals have such a gap, and if no factor is enough.
+
+    Guarantee: with a smaller factor the sign stays, if all three intervals hold, whatever part of each group answered.
+
+    >>> means = Interval(0.9, 0.89, 0.91, (0, 1)), Interval(0.83, 0.82, 0.84, (0, 1))
+    >>> round(tipping_factor_of_means(Interval(0.07, 0.05, 0.09, (-1, 1)), means), 3)
+    1.241
+
+    Args:
+        gap: Its interval, with what the gap can be at all.
+        means: Those of the first and of the second group, with what a mean can be at all.
+    """
+    if not gap.clear:
+        return None
+    first, second = means if gap.shown.low > 0 else means[::-1]
+    least, reach = first.bounds[0], gap.bounds[1]
+    (low, high), (other_low, other_high) = (
+        ((mean.shown.low - least) / reach, (mean.shown.high - least) / reach) for mean in (first, second)
+    )
+    nearest = max(gap.shown.size.low / reach, low - other_high)
+    below, above = max(other_low, low - nearest), min(other_high, high - nearest)
+    mean = min(max((1 - nearest) / 2, below), above)
+    if below > above or not 0 < mean < 1 - nearest:
+        return None
+    return math.sqrt((mean + nearest) / (1 - mean - nearest) * (1 - mean) / mean)

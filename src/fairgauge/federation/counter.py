@@ -9,7 +9,7 @@ from fairgauge.client.answer_file import append_all
 from fairgauge.client.disk import make_folder, sync_folder
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
-from fairgauge.estimation.kinds import DEFAULT, LIVE
+from fairgauge.estimation.inference import live_kind
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
@@ -96,8 +96,7 @@ class NodeCounter:
         Where answers come in waves (``study.order``), or from sites that hold many people, no interval does: they hold
         when all have come, at one look.
         """
-        kind = LIVE if self.study.order is None and self.study.mechanism.fewest is None else DEFAULT
-        return estimate(self.study, self.tally, confidence=self.confidence, interval=kind)
+        return estimate(self.study, self.tally, confidence=self.confidence, interval=live_kind(self.study))
 
     def numbers(self) -> dict[str, float]:
         """Return what is known so far.

@@ -10,16 +10,20 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.agent import Agent
+from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.answer import contributor_of
 from fairgauge.client.disk import make_folder
 from fairgauge.client.entries import entry_of, entry_text
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
+from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
@@ -72,7 +76,37 @@ class Guard:
             return Refusal(UNTOLD, str(problem))
 
 
-def answer_within(settings: str | Path, study: Study, values: Callable[[], Mapping[str, Any]]) -> Answer | Refusal:
+@dataclass(frozen=True)
+class Source:
+    """Where a node's answers come from, as its own configuration names it.
+
+    Args:
+        agent: The socket of an agent.
+        settings: The file of an agent that answers within this process.
+        records: The own file of a site, which holds many people.
+        lacks: What a configuration that names none of them lacks for a study of sites.
+    """
+
+    agent: str | None
+    settings: str | None
+    records: str | None
+    lacks: str
+
+    def answer(self, study: Study, values: Callable[[], Mapping[str, Any]]) -> Answer | Refusal | None:
+        """Answer a study; None if nothing is named that could."""
+        own: Callable[[], Answer | Refusal] | None = None
+        if self.agent is not None:
+            own = partial(ask_agent, self.agent, study, values)
+        elif self.settings is not None:
+            own = partial(_answer_within, self.settings, study, values)
+        counted = own or partial(Refusal, "settings", f"the study is for sites, and {self.lacks}")
+        if self.records is not None:
+            counted = partial(answer_asked, self.records, study)
+        chosen = contributor_of(study).choose(profile=own, records=counted)
+        return None if chosen is None else chosen()
+
+
+def _answer_within(settings: str | Path, study: Study, values: Callable[[], Mapping[str, Any]]) -> Answer | Refusal:
     """Answer by an agent within this process, as its own file says: code of the app runs beside the profile then.
 
     Args:

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from flwr.app import Context, Error, Message
 
 from fairgauge.client import Answer, Limits
-from fairgauge.client.agent_client import ask_agent
-from fairgauge.client.answer import contributor_of
 from fairgauge.client.entries import is_mapping
 from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
-from fairgauge.federation.guard import Guard, answer_within, given_by_app, guarded, of_app
+from fairgauge.federation.guard import Guard, Source, given_by_app, guarded, of_app
 from fairgauge.flower.metric_reply import to_content
 from fairgauge.flower.paths import app_folder, state_of, study_of
 from fairgauge.study import Study
@@ -29,21 +26,22 @@ if TYPE_CHECKING:  # the names of types moved between versions of Flower, and no
 T = TypeVar("T")
 Setting: TypeAlias = T | Callable[[Context], T]
 
-# What a node's owner may set, in `flower-supernode --node-config`: code that the server ships cannot.
-OURS = "fairgauge"
+# What a node's owner may set, in `flower-supernode --node-config`, and a run's configuration cannot.  An app's own code
+# runs in the node's process: an agent of another user is what holds that.
+_OURS = "fairgauge"
 AGENT = "fairgauge-agent"
 SETTINGS = "fairgauge-settings"
 SITE = "fairgauge-site"
 APP = "fairgauge-app"
 PLAIN = "fairgauge-plain"
 LIMIT = "fairgauge-limit"
-STUDY_LIMIT_KEY = "fairgauge-study-limit"
-_KEYS = (AGENT, SETTINGS, SITE, APP, PLAIN, LIMIT, STUDY_LIMIT_KEY)
+_STUDY_LIMIT_KEY = "fairgauge-study-limit"
+_KEYS = (AGENT, SETTINGS, SITE, APP, PLAIN, LIMIT, _STUDY_LIMIT_KEY)
 # Where the app runs when Flower simulates nodes: they are all the app's own, and have no configuration to say so.
 _SIMULATION = "flwr.simulation."
 
 # Flower's MOD_FAILED_PRECONDITION; older versions have no name for it.
-REFUSED = 6
+_REFUSED = 6
 
 _logger = logging.getLogger(__name__)
 
@@ -108,7 +106,7 @@ def private_metrics(
         open_names += _open_names(context, plain if limits is not None else ())
         if {question.metric.name for question in found.questions} & set(open_names):
             return Refusal("settings", f"a metric that the study asks for must not be in {PLAIN}")
-        by_the_node = _answer_of_node(context.node_config, found, partial(given_by_app, measured))
+        by_the_node = _source(context.node_config).answer(found, partial(given_by_app, measured))
         if by_the_node is not None:
             return by_the_node
         if limits is None:
@@ -126,7 +124,7 @@ def private_metrics(
         open_names: list[str] = []
         found = guarded(lambda: answer(context, measured, open_names))
         if isinstance(found, Refusal):
-            return Message(Error(REFUSED, found.text), reply_to=message)
+            return Message(Error(_REFUSED, found.text), reply_to=message)
         left_open = given_by_app(measured) if open_names else {}
         numbers = {name: left_open.get(name) for name in open_names}
         plainly = {name: number for name, number in numbers.items() if isinstance(number, int | float)}
@@ -172,25 +170,10 @@ def _own(setting: Any, context: Context) -> Any:
     return None
 
 
-def _answer_of_node(
-    own: Mapping[str, Any], study: Study, values: Callable[[], Mapping[str, Any]]
-) -> Answer | Refusal | None:
-    """Answer by what the node's own configuration names; None if it names nothing that could."""
-    count = contributor_of(study).by_records(_from_records)
-    if count is not None and (SITE in own or not {AGENT, SETTINGS} & set(own)):
-        return count(study, own)
-    if AGENT in own:
-        return ask_agent(str(own[AGENT]), study, values)
-    if SETTINGS in own:
-        return answer_within(str(own[SETTINGS]), study, values)
-    return None
-
-
-def _from_records(study: Study, own: Mapping[str, Any]) -> Answer | Refusal:
-    """Answer from the records that the node's own configuration names."""
-    if SITE in own:
-        return answer_asked(str(own[SITE]), study)
-    return Refusal("settings", f"the study is for sites, and this node's configuration has no {SITE}")
+def _source(own: Mapping[str, Any]) -> Source:
+    """Return where answers come from by the node's own configuration."""
+    agent, settings, records = (str(own[key]) if key in own else None for key in (AGENT, SETTINGS, SITE))
+    return Source(agent, settings, records, lacks=f"this node's configuration has no {SITE}")
 
 
 def _own_settings(context: Context) -> Limits | None:
@@ -199,7 +182,7 @@ def _own_settings(context: Context) -> Limits | None:
     Raises:
         InvalidInput: For a key that is none of ours and looks like one, and for keys that contradict each other.
     """
-    own = {key: value for key, value in context.node_config.items() if key.lower().startswith(OURS)}
+    own = {key: value for key, value in context.node_config.items() if key.lower().startswith(_OURS)}
     for key, value in own.items():
         if key not in _KEYS:
             raise InvalidInput(key, value, f"must be one of {', '.join(_KEYS)}")
@@ -208,14 +191,14 @@ def _own_settings(context: Context) -> Limits | None:
     sources = [key for key in (AGENT, SETTINGS, APP) if key in own]
     if len(sources) > 1:
         raise InvalidInput(sources[1], own[sources[1]], f"must not stand beside {sources[0]}")
-    limits = {LIMIT: LIFETIME_LIMIT, STUDY_LIMIT_KEY: STUDY_LIMIT}
+    limits = {LIMIT: LIFETIME_LIMIT, _STUDY_LIMIT_KEY: STUDY_LIMIT}
     for key in limits:
         if key in own:
             if sources not in ([], [APP]):
                 raise InvalidInput(key, own[key], f"must be in the file of {sources[0]}, which has limits of its own")
             limits[key] = read_limit(key, str(own[key]))
     if sources == [APP] or (not sources and _is_simulated()):
-        return Limits(limits[LIMIT], limits[STUDY_LIMIT_KEY])
+        return Limits(limits[LIMIT], limits[_STUDY_LIMIT_KEY])
     return None
 
 

@@ -12,7 +12,7 @@ from flwr.app import Context, Message, MetricRecord, RecordDict
 if TYPE_CHECKING:  # the names of types moved between versions of Flower, and nothing else needs them
     from flwr.clientapp.typing import ClientAppCallable, Mod
 
-EVALUATE = "evaluate"
+_EVALUATE = "evaluate"
 # How Flower writes what a client's `evaluate` returned.
 _LOSS, _METRICS, _STATUS = (f"evaluateres.{part}" for part in ("loss", "metrics", "status"))
 _OK = 0
@@ -32,7 +32,7 @@ def on_evaluate(mod: "Mod") -> "Mod":
     """
 
     def chosen(message: Message, context: Context, call_next: "ClientAppCallable") -> Message:
-        if message.metadata.message_type.split(".")[0] != EVALUATE:
+        if message.metadata.message_type.split(".")[0] != _EVALUATE:
             return call_next(message, context)
         return mod(message, context, partial(_measured, call_next))
 

@@ -93,7 +93,7 @@ def _answers(contents: "Iterable[tuple[str | None, RecordDict]]") -> Iterable[tu
             continue  # a stranger's reply must not end a round
 
 
-def count_round(counter: AnswerCounter, replies: list[Message]) -> None:
+def _count_round(counter: AnswerCounter, replies: list[Message]) -> None:
     """Count what came back in one round, and log what the answers of all rounds tell."""
     new = counter.count_replies(replies)
     log(INFO, "private metrics: %d replies, %d new answers", len(replies), new)
@@ -149,7 +149,7 @@ class PrivateMetrics(Strategy):
         if server_round < self.first_round:
             return None
         replies = list(replies)
-        count_round(self.counter, replies)
+        _count_round(self.counter, replies)
         known, plain = self.counter.metrics(), plain_replies(replies)
         own = self.strategy.aggregate_evaluate(server_round, plain) if plain else None
         return known if own is None else MetricRecord({**own, **known})
@@ -194,7 +194,7 @@ class PrivateEvaluation:
         between = _Between(grid)
         # Flower's own evaluation asks the devices, and must not see the answers: it takes a reply for a loss.
         DefaultWorkflow().evaluate_workflow(cast("Grid", between), context)
-        count_round(self.counter, between.replies)
+        _count_round(self.counter, between.replies)
         cast(Any, context).history.add_metrics_distributed(server_round, self.counter.numbers())
 
 

@@ -1,7 +1,9 @@
 """One language as a page speaks it: texts with their parts put in, numbers, counts, lists and moments.
 
 Numbers come as Python writes them in English, "1,234.5", and are rewritten digit by digit: what was rounded outward
-stays as it was rounded.
+stays as it was rounded.  Which form of a text goes with a count is said by CLDR's rules for whole numbers, as a
+language's file has them, such as ``n % 10 = 2..4 and n % 100 != 12..14``: CLDR's ``i`` is the same as ``n`` there, and
+``v``, ``f``, ``t`` and ``e`` are 0.
 """
 
 import re
@@ -13,13 +15,56 @@ from functools import cached_property
 from typing import Any
 
 from fairgauge.languages.catalogue import OWN, Texts, catalogue, lookup, region_of
-from fairgauge.languages.plurals import OTHER, category
+
+OTHER = "other"
+_RELATION = re.compile(r"(?P<of>[a-z])(?: % (?P<modulus>\d+))? (?P<sign>!?=) (?P<ranges>[\d., ]+)")
+_WHOLE = ("n", "i")
+
+
+def category(rules: Mapping[str, str], count: int) -> str:
+    """Return the category of a whole number: the first whose rule holds, else "other".
+
+    >>> arabic = {"one": "n = 1", "few": "n % 100 = 3..10"}
+    >>> [category(arabic, count) for count in (1, 3, 103, 11)]
+    ['one', 'few', 'few', 'other']
+    """
+    return next((name for name, rule in rules.items() if holds(rule, count)), OTHER)
+
+
+def holds(rule: str, count: int) -> bool:
+    """Return whether a rule holds for a whole number.
+
+    >>> holds("i = 0 or n = 1", 1), holds("v = 0 and i % 10 = 1", 21), holds("n % 10 = 2..4, 9", 15)
+    (True, True, False)
+
+    Raises:
+        ValueError: If it is no rule.
+    """
+    return any(all(_relation(one, count) for one in part.split(" and ")) for part in rule.split(" or "))
+
+
+def _relation(text: str, count: int) -> bool:
+    found = _RELATION.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no relation of a plural rule")
+    value = count if found["of"] in _WHOLE else 0
+    if found["modulus"]:
+        value %= int(found["modulus"])
+    inside = any(_within(value, one.strip()) for one in found["ranges"].split(","))
+    return inside == (found["sign"] == "=")
+
+
+def _within(value: int, text: str) -> bool:
+    low, _, high = text.partition("..")
+    return int(low) <= value <= int(high or low)
+
 
 MINUS = "\N{MINUS SIGN}"
 _PART = re.compile(r"\{([a-z]+)\}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[0-9%]")  # SHA-256 is a name, and keeps its digits
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _RIGHT_FIRST, _LEFT_FIRST = "\N{RIGHT-TO-LEFT ISOLATE}", "\N{LEFT-TO-RIGHT ISOLATE}"
+_SPAN = re.compile(r"(?<=\d)\N{EN DASH}(?=\d)")
 _ISOLATE, _END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
@@ -88,7 +133,7 @@ class Voice:
     def counted(self, key: str, count: int | str, **parts: object) -> str:
         """Return a text that depends on a count, a whole number or a number as Python writes it."""
         written = f"{count:,}" if isinstance(count, int) else count
-        whole = written.replace(",", "")
+        whole = written.replace(",", "").removeprefix("±")
         form = category(self.texts["language.plurals"], int(whole)) if whole.isdecimal() else OTHER
         return self._filled(key, self.texts[key][form], {**parts, "count": self.numeral(written)})
 
@@ -150,7 +195,23 @@ class Voice:
             return self.number(what)
         if isinstance(what, tuple):
             return self.listed([self.tell(one) for one in what])
-        return self.names.get(str(what), str(what))
+        return self.whole(self.names.get(str(what), str(what)))
+
+    def named(self, what: object) -> str:
+        """Return what stands by itself, a name kept apart: "65+" alone would be turned around in a line of Arabic.
+
+        >>> Voice("ar").named("65+") == "\u206865+\u2069", Voice("de").named("65+")
+        (True, '65+')
+        """
+        return self.apart(self.tell(what))
+
+    def whole(self, name: str) -> str:
+        """Return a name in which no line breaks between numbers: "18–29" stays together.
+
+        >>> Voice("de").whole("18–29") == "18–\u206029", PLAIN.whole("18–29")
+        (True, '18–29')
+        """
+        return _SPAN.sub("\N{EN DASH}\N{WORD JOINER}", name) if self.marks else name
 
     def calling(self, names: Mapping[str, str]) -> "Voice":
         """Return the same voice that calls things by these names."""
@@ -181,9 +242,12 @@ class Voice:
             else:
                 pieces[at] = _WORD.sub(lambda found: self._sign(found[0]), piece)
         said = "".join(pieces)
-        if self.marks and self.direction == "rtl" and MINUS in text and not _RIGHT_TO_LEFT.search(said):
-            # A difference of names that run from left to right: turned around, its sign would be the other way.
-            return f"{_LEFT_FIRST}{said}{_END}"
+        if self.marks and MINUS in text:
+            # A difference of names is read as the page is, or from left to right where no name runs the other way.
+            # The names at its ends must not decide that, or its sign would be turned around.
+            other = bool(_RIGHT_TO_LEFT.search(said))
+            if self.direction == "rtl" or other:
+                return f"{_RIGHT_FIRST if self.direction == 'rtl' and other else _LEFT_FIRST}{said}{_END}"
         return said
 
 

@@ -31,7 +31,7 @@ _OF_THE_RUN = (EventType.SYSTEM_BOOTSTRAP, EventType.START_RUN, EventType.CHECK_
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyTask:
     """A task as it came from the server.
 
     Args:
@@ -46,17 +46,17 @@ class Asked:
 
 
 # What was asked, for the site's filters; not in the context itself, where a job could write.
-ASKED: "WeakKeyDictionary[FLContext, Asked]" = WeakKeyDictionary()
+ASKED: "WeakKeyDictionary[FLContext, StudyTask]" = WeakKeyDictionary()
 
 
-class Doorkeeper(Protocol):
+class _Doorkeeper(Protocol):
     """Decides what leaves."""
 
-    def leaving(self, asked: Asked, reply: Shareable) -> Shareable:
+    def leaving(self, asked: StudyTask, reply: Shareable) -> Shareable:
         """Return what leaves instead of a reply; nothing of it may be an object of the job's."""
 
 
-def keep_the_door(keeper: Callable[[], Doorkeeper | None]) -> None:
+def keep_the_door(keeper: Callable[[], _Doorkeeper | None]) -> None:
     """Let every reply of a runner in this process be what the keeper says; more than once is as good as once.
 
     Args:
@@ -111,7 +111,7 @@ def hold_events() -> None:
     ClientFedEventRunner.handle_event = held
 
 
-def _read(runner: ClientRunner, task: Any) -> Asked:
+def _read(runner: ClientRunner, task: Any) -> StudyTask:
     headers = {ReservedHeaderKey.TASK_NAME: task.name, ReservedHeaderKey.TASK_ID: task.task_id}
     # An entry of our own in the site's audit: the runner tells the number of its own to an object of the job's.
     audited = AuditService.add_job_event(
@@ -122,4 +122,4 @@ def _read(runner: ClientRunner, task: Any) -> Asked:
     if isinstance(task.data, Shareable) and task.data.get_cookie_jar():
         headers[ReservedHeaderKey.COOKIE_JAR] = deepcopy(task.data.get_cookie_jar())
     # Not from the task's context, whose name a job could change: it stands for a folder of the site's.
-    return Asked(str(runner.engine.fl_ctx_mgr.identity_name), study_of(task.data), headers)
+    return StudyTask(str(runner.engine.fl_ctx_mgr.identity_name), study_of(task.data), headers)

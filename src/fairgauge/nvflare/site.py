@@ -1,4 +1,4 @@
-"""The site's part: what its own ``privacy.json`` names, and a job cannot leave out.
+"""The site's part: what its own ``privacy.json`` names, and a job that leaves NVFlare's code alone cannot leave out.
 
 NVFlare runs a site's filters before those of a job.  So the guard stands behind all of them, at the door
 (:mod:`fairgauge.nvflare.door`), and it also holds the widget that sends events to the server.
@@ -15,13 +15,10 @@ from nvflare.apis.shareable import Shareable
 from nvflare.private.privacy_manager import PrivacyService
 
 from fairgauge.client import Answer
-from fairgauge.client.agent_client import ask_agent
-from fairgauge.client.answer import contributor_of
 from fairgauge.client.refusals import Refusal
-from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput
-from fairgauge.federation.guard import answer_within, guarded
-from fairgauge.nvflare.door import ASKED, Asked, hold_events, keep_the_door
+from fairgauge.federation.guard import Source, guarded
+from fairgauge.nvflare.door import ASKED, StudyTask, hold_events, keep_the_door
 from fairgauge.nvflare.task_result import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Study
 
@@ -34,7 +31,7 @@ class StudyFilter(Filter):
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Keep the study for the filter of the result, and pass the task on."""
         # The guard may have noted it before, and a job that brings such a filter comes later.
-        ASKED.setdefault(fl_ctx, Asked(str(fl_ctx.get_identity_name()), study_of(shareable)))
+        ASKED.setdefault(fl_ctx, StudyTask(str(fl_ctx.get_identity_name()), study_of(shareable)))
         return shareable
 
 
@@ -58,11 +55,11 @@ class AnswerFilter(Filter):
 
     def __init__(self, agent: str | None = None, settings: str | None = None, records: str | None = None) -> None:
         super().__init__()
-        self._source = Source(agent, settings, records)
+        self._source = _SiteSource(agent, settings, records)
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """Return what may leave."""
-        return self._source.leaving(shareable, ASKED.get(fl_ctx, Asked()))
+        return self._source.leaving(shareable, ASKED.get(fl_ctx, StudyTask()))
 
 
 class SiteGuard(FLComponent):
@@ -83,11 +80,11 @@ class SiteGuard(FLComponent):
 
     def __init__(self, agent: str | None = None, settings: str | None = None, records: str | None = None) -> None:
         super().__init__()
-        self._source = Source(agent, settings, records)
+        self._source = _SiteSource(agent, settings, records)
         keep_the_door(_guard_of_the_site)
         hold_events()
 
-    def leaving(self, asked: Asked, reply: Shareable) -> Shareable:
+    def leaving(self, asked: StudyTask, reply: Shareable) -> Shareable:
         """Return what leaves for a task, whatever a job made of its result."""
         return not_done(reply, asked=asked.study is not None) or self._source.leaving(reply, asked)
 
@@ -99,8 +96,8 @@ def _guard_of_the_site() -> SiteGuard | None:
     return next((one for one in (components or {}).values() if isinstance(one, SiteGuard)), None)
 
 
-class Source:
-    """Where a site's answers come from."""
+class _SiteSource:
+    """Where a site's answers come from, by what its ``privacy.json`` says."""
 
     def __init__(self, agent: str | None, settings: str | None, records: str | None = None) -> None:
         if (agent is None) == (settings is None) and (agent is not None or records is None):
@@ -109,7 +106,7 @@ class Source:
         self._settings = settings
         self._records = records
 
-    def leaving(self, result: Shareable, asked: Asked) -> Shareable:
+    def leaving(self, result: Shareable, asked: StudyTask) -> Shareable:
         """Return what may leave of a task's result: an answer, a refusal, or a model's arrays."""
         if asked.study is None:
             return only_weights(result)
@@ -121,19 +118,9 @@ class Source:
             study = Study.from_bytes(document)
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
-        records = None if self._records is None else self._records.replace(SITE, site)
-        count = contributor_of(study).by_records(_from_records)
-        if count is not None and (records is not None or self._agent is self._settings is None):
-            return count(study, records)
-        if self._settings is not None:
-            return answer_within(self._settings.replace(SITE, site), study, values)
-        if self._agent is None:
-            return Refusal("settings", "the study is for devices of one person each, and privacy.json names records")
-        return ask_agent(str(self._agent).replace(SITE, site), study, values)
-
-
-def _from_records(study: Study, records: str | None) -> Answer | Refusal:
-    """Answer from the records that a site's own file names."""
-    if records is None:
-        return Refusal("settings", "the study is for sites, and privacy.json names neither records nor an agent")
-    return answer_asked(records, study)
+        own = (self._agent, self._settings, self._records)
+        agent, settings, records = (None if one is None else str(one).replace(SITE, site) for one in own)
+        lacks = "privacy.json names neither records nor an agent"
+        found = Source(agent, settings, records, lacks).answer(study, values)
+        only_records = "the study is for devices of one person each, and privacy.json names records"
+        return Refusal("settings", only_records) if found is None else found

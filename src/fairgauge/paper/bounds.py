@@ -1,4 +1,9 @@
-"""The paper's planning, by Chebyshev's inequality: of clients, epsilon and error two give the third."""
+r"""The paper's planning, by Chebyshev's inequality: of clients, epsilon and error two give the third.
+
+It takes group sizes for known.  The estimate of a mean is divided by the size that is assumed, so with a wrong one it
+is :math:`n_G / \tilde n_G` times what it should be, its variance the square of that times, and its mean is off by an
+amount that no number of clients takes away.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,9 +24,9 @@ PUBLISHED: Mapping[str, Allocation] = {"M_R opt": published_response, "M_L opt":
 SOUND: Mapping[str, Allocation] = {"M_R": sound_response, "M_L": sound_laplace}
 
 # Which of them has our name of which design.
-DESIGNS = {"randomized-response": "M_R", "laplace": "M_L"}
-Shares = tuple[float, float]
-EQUAL: Shares = (0.5, 0.5)
+_DESIGNS = {"randomized-response": "M_R", "laplace": "M_L"}
+_Shares = tuple[float, float]
+_EQUAL: _Shares = (0.5, 0.5)
 
 _LEAST, _MOST = 1e-4, 400.0
 
@@ -32,14 +37,14 @@ def chebyshev_error(variance: float, clients: float, *, confidence: float = CONF
 
 
 def clients_needed(
-    allocation: Allocation, epsilon: float, error: float, *, confidence: float = CONFIDENCE, shares: Shares = EQUAL
+    allocation: Allocation, epsilon: float, error: float, *, confidence: float = CONFIDENCE, shares: _Shares = _EQUAL
 ) -> float:
     """Return for how many clients the Chebyshev error is as asked, for two groups and the worst values."""
     return allocation(epsilon).gap_variance(shares) / ((1 - confidence) * error**2)
 
 
 def least_epsilon(
-    allocation: Allocation, clients: float, error: float, *, confidence: float = CONFIDENCE, shares: Shares = EQUAL
+    allocation: Allocation, clients: float, error: float, *, confidence: float = CONFIDENCE, shares: _Shares = _EQUAL
 ) -> float | None:
     """Return the least epsilon whose Chebyshev error is as asked, for two groups and the worst values.
 
@@ -64,7 +69,7 @@ def planned_sentence(
         shares: The shares of two groups.
         scale: How much of the metric one unit of v is.
     """
-    name, pair = DESIGNS.get(design), (shares[0], shares[1])
+    name, pair = _DESIGNS.get(design), (shares[0], shares[1])
     if name is None:
         return None
     allocation, clients, epsilon = SOUND[name], asked["clients"], asked["epsilon"]
@@ -95,3 +100,31 @@ def crossovers(first: Allocation, second: Allocation, *, low: float = 0.02, high
     grid = np.geomspace(low, high, 200)
     signs = np.sign([difference(epsilon) for epsilon in grid])
     return [float(brentq(difference, grid[i], grid[i + 1])) for i in np.flatnonzero(np.diff(signs))]
+
+
+def assumed_variance(mechanism: Published, minority: float, clients: float, factor: float) -> float:
+    """Return the largest variance of the gap if the minority is taken for so many times as large as it is.
+
+    Args:
+        mechanism: The mechanism.
+        minority: How many clients are in the smaller group.
+        clients: How many clients there are.
+        factor: What its size is taken for, as a multiple of it.
+    """
+    return _variance(mechanism, minority, clients, factor, None)
+
+
+def assumed_mse(mechanism: Published, minority: float, clients: float, factor: float) -> float:
+    """Return the mean squared error of the gap then, if everybody holds the value 1, so that the true gap is 0."""
+    first, second = _scales(minority, clients, factor)
+    return _variance(mechanism, minority, clients, factor, 1.0) + (first - second) ** 2
+
+
+def _variance(mechanism: Published, minority: float, clients: float, factor: float, square: float | None) -> float:
+    variances = (mechanism.variance(size, clients, square=square) for size in (minority, clients - minority))
+    return sum(v * s**2 for v, s in zip(variances, _scales(minority, clients, factor), strict=True))
+
+
+def _scales(minority: float, clients: float, factor: float) -> tuple[float, float]:
+    """Return by what each group's estimate is multiplied."""
+    return 1 / factor, (clients - minority) / (clients - factor * minority)

@@ -22,7 +22,7 @@ from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation import estimate
 from fairgauge.paper.bounds import SOUND
-from fairgauge.paper.runs import Clients, estimated_means
+from fairgauge.paper.runs import RunClients, estimated_means
 from fairgauge.simulation import Cell, Population, simulate_exactly, true_values
 from fairgauge.study import Attribute, Metric, Question, Study, TargetName
 from fairgauge.targets.scores import Scores
@@ -37,8 +37,8 @@ SPLITS = 10
 PASSES = 1000
 # The paper does not mention it, but its group means need it: trials with fewer readings of a class than this are left
 # out, as they are in the authors' notebook.
-LEAST_ROWS, LEAST_OF_A_CLASS = 50, 6
-ROW_FILTER = f"trials with at least {LEAST_ROWS} readings and at least {LEAST_OF_A_CLASS} of either class"
+_LEAST_ROWS, _LEAST_OF_A_CLASS = 50, 6
+ROW_FILTER = f"trials with at least {_LEAST_ROWS} readings and at least {_LEAST_OF_A_CLASS} of either class"
 
 PRIVATE_EPSILON, PRIVATE_CLIENTS = Decimal(1), 10**7
 
@@ -47,7 +47,7 @@ _FEATURES = 8
 
 
 @dataclass(frozen=True)
-class Readings:
+class _Readings:
     """All readings: features, whether the person lies down, and which trial each belongs to."""
 
     features: NDArray[np.float64]
@@ -55,15 +55,15 @@ class Readings:
     trials: NDArray[np.int64]
     sexes: tuple[str, ...]
 
-    def filtered(self) -> "Readings":
+    def filtered(self) -> "_Readings":
         """Leave out the trials that are too small to measure both rates."""
         rows = np.bincount(self.trials)
         lying = np.bincount(self.trials, self.lying)
-        kept = (rows >= LEAST_ROWS) & (lying >= LEAST_OF_A_CLASS) & (rows - lying >= LEAST_OF_A_CLASS)
+        kept = (rows >= _LEAST_ROWS) & (lying >= _LEAST_OF_A_CLASS) & (rows - lying >= _LEAST_OF_A_CLASS)
         here = kept[self.trials]
         numbers = np.cumsum(kept) - 1
         sexes = tuple(sex for sex, keep in zip(self.sexes, kept, strict=True) if keep)
-        return Readings(self.features[here], self.lying[here], numbers[self.trials[here]], sexes)
+        return _Readings(self.features[here], self.lying[here], numbers[self.trials[here]], sexes)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Split:
+class Training:
     """One training and what came of it."""
 
     accuracy: float
@@ -94,7 +94,7 @@ def values_of(trials: Iterable[Trial], metric: str, sex: str) -> list[float]:
     return [value for t in trials if t.sex == sex and (value := getattr(t, metric)) is not None]
 
 
-def read_archive(path: Path | None) -> Readings:
+def read_archive(path: Path | None) -> _Readings:
     """Read the UCI archive.
 
     Raises:
@@ -116,7 +116,7 @@ def read_archive(path: Path | None) -> Readings:
         raise InvalidInput("data", path, f"must be {ARCHIVE} as UCI publishes it: no trial was found in it")
     rows = np.vstack(tables)
     trials = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    return Readings(rows[:, :_FEATURES], rows[:, _FEATURES] == _LYING, trials, tuple(SEXES[n[-1]] for n in names))
+    return _Readings(rows[:, :_FEATURES], rows[:, _FEATURES] == _LYING, trials, tuple(SEXES[n[-1]] for n in names))
 
 
 def _is_trial(name: str) -> bool:
@@ -149,7 +149,7 @@ def fit(features: NDArray[np.float64], lying: NDArray[np.bool_], *, seed: int, p
     return model.fit(normalize(features), lying)
 
 
-def train(readings: Readings, *, seed: int) -> Split:
+def train(readings: _Readings, *, seed: int) -> Training:
     """Train the paper's model on 70 % of the readings of each trial and test it on the rest.
 
     Raises:
@@ -171,7 +171,7 @@ def train(readings: Readings, *, seed: int) -> Split:
     def rate(here: NDArray[np.bool_]) -> float | None:
         return float(called[here].mean()) if here.any() else None
 
-    return Split(
+    return Training(
         accuracy=float((called == lying).mean()),
         tpr=float(called[lying].mean()),
         fpr=float(called[~lying].mean()),
@@ -182,13 +182,13 @@ def train(readings: Readings, *, seed: int) -> Split:
     )
 
 
-def model_results(readings: Readings, splits: list[Split]) -> dict[str, Any]:
+def model_results(readings: _Readings, splits: list[Training]) -> dict[str, Any]:
     """Return the figures of the appendix, averaged over splits, in the layout of ``published.json``."""
 
-    def average(of: Callable[[Split], float]) -> float:
+    def average(of: Callable[[Training], float]) -> float:
         return float(np.mean([of(split) for split in splits]))
 
-    def spread(of: Callable[[Split], float]) -> float:
+    def spread(of: Callable[[Training], float]) -> float:
         return float(np.std([of(split) for split in splits]))
 
     means = {
@@ -283,7 +283,7 @@ def private_models(trials: Iterable[Trial], *, rng: np.random.Generator) -> dict
         means = {}
         for metric in METRICS:
             values = [2 * np.array(values_of(trials, metric, sex)) - 1 for sex in SEXES.values()]
-            drawn = Clients.resampled(values, half // 2, 1, rng)
+            drawn = RunClients.resampled(values, half // 2, 1, rng)
             found = (1 + estimated_means(allocation(float(PRIVATE_EPSILON)), drawn, rng)[0]) / 2
             means[metric] = dict(zip(SEXES.values(), map(float, found), strict=True))
         sound[name] = _means_and_gaps(means)

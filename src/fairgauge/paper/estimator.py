@@ -19,7 +19,7 @@ from math import exp
 
 import numpy as np
 
-from fairgauge.designs.budgets import LAPLACE, RESPONSE, Budgets
+from fairgauge.designs.classical_designs import LAPLACE, RESPONSE, Budgets
 from fairgauge.errors import CannotEstimate
 from fairgauge.paper.bounds import CONFIDENCE, chebyshev_error
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism, Values, sound_laplace
@@ -33,7 +33,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class PublishedEstimate:
+class _PublishedEstimate:
     """What the paper's estimator says: each group's mean, and each gap with Chebyshev's half-width for worst values.
 
     Args:
@@ -69,7 +69,7 @@ def mechanism_of(question: Question) -> Published:
 
 def published_estimate(
     study: Study, tally: Tally, rng: np.random.Generator, *, confidence: float = CONFIDENCE
-) -> PublishedEstimate:
+) -> _PublishedEstimate:
     """Return what the paper's estimator makes of the tally of a study with one question.
 
     Guarantee: Chebyshev's; the gap is within its half-width with the confidence given, if the shares of those who
@@ -95,7 +95,7 @@ def published_estimate(
         half = metric.scale * chebyshev_error(variance, clients, confidence=confidence)
         gaps[groups[a], groups[b]] = metric.scale * float(means[a] - means[b]), half
     named = {group: metric.to_metric(float(mean)) for group, mean in zip(groups, means, strict=True)}
-    return PublishedEstimate(mechanism, named, gaps)
+    return _PublishedEstimate(mechanism, named, gaps)
 
 
 def report_sums(mechanism: Published, counts: Values, levels: Values, rng: np.random.Generator) -> Values:

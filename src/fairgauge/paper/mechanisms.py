@@ -6,7 +6,7 @@ value of a client whose group changed.
 
 **For reproduction only.**  The product's clients cannot use these: they draw from a published table of integers and
 refuse a table whose exact loss exceeds what it declares.  What is here draws floats, and as allocated in the paper it
-loses more privacy than it claims (:mod:`fairgauge.paper.privacy`).
+loses more privacy than it claims (:mod:`fairgauge.paper.theorems`).
 """
 
 from abc import ABC, abstractmethod
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from fairgauge.errors import InvalidInput
 
-Groups = NDArray[np.int64]
+_Groups = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Mechanism(ABC):
+class PaperMechanism(ABC):
     """What M_R and M_L share: the group goes through generalized randomized response.
 
     Args:
@@ -58,14 +58,14 @@ class Mechanism(ABC):
         """The probability of each other group."""
         return exp(-self.group_epsilon) * self.keep
 
-    def randomise(self, groups: Groups, values: Values, rng: np.random.Generator) -> tuple[Groups, Values]:
+    def randomise(self, groups: _Groups, values: Values, rng: np.random.Generator) -> tuple[_Groups, Values]:
         """Return the perturbed pairs (g', v') of so many clients."""
         kept = rng.random(len(groups)) < self.keep
         others = (groups + rng.integers(1, self.groups, len(groups))) % self.groups
         values = np.where(kept, values, 0.0)
         return np.where(kept, groups, others), self._perturb(values, kept, rng)
 
-    def estimate(self, groups: Groups, values: Values, sizes: NDArray[np.int64] | list[int]) -> Values:
+    def estimate(self, groups: _Groups, values: Values, sizes: NDArray[np.int64] | list[int]) -> Values:
         """Return the estimated mean of each group from perturbed pairs, with the groups' sizes n_G given."""
         sums = np.bincount(groups, weights=values, minlength=self.groups).astype(np.float64)
         return self.means(sums, sizes)
@@ -102,7 +102,7 @@ class Mechanism(ABC):
 
 
 @dataclass(frozen=True)
-class ResponseMechanism(Mechanism):
+class ResponseMechanism(PaperMechanism):
     r"""M_R, Algorithm 1 of the paper: the value becomes one bit, which passes through randomized response.
 
     .. math::
@@ -136,7 +136,7 @@ class ResponseMechanism(Mechanism):
 
 
 @dataclass(frozen=True)
-class LaplaceMechanism(Mechanism):
+class LaplaceMechanism(PaperMechanism):
     r"""M_L: Laplace noise of scale 2/ε2 about the value, or of scale k/ε2 about 0 if the group changed.
 
     .. math::

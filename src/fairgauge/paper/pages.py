@@ -1,20 +1,39 @@
-"""What people read: the tables, the dataset and the errata as Markdown, and the errata as a page of HTML."""
+"""Redo the paper: work out each part and write it into a folder, as pages for people and as JSON for programs."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from decimal import Decimal
 from html import escape
+from pathlib import Path
 from typing import Any
 
-from fairgauge.paper import dataset
-from fairgauge.paper.bounds import CONFIDENCE
-from fairgauge.paper.coverage import RUNS
-from fairgauge.paper.errata import INTRODUCTION, Erratum
-from fairgauge.paper.frontier import MOST, WIDTHS
-from fairgauge.paper.tables import CLIENTS, EPSILONS, ERRORS, MANY_RUNS, printed
+import numpy as np
 
-Results = dict[str, Any]
+from fairgauge.paper import dataset, optimal_design
+from fairgauge.paper.bounds import CONFIDENCE, PUBLISHED, SOUND, crossovers
+from fairgauge.paper.errata import INTRODUCTION, Erratum, errata
+from fairgauge.paper.mechanisms import drawn_laplace, published_response
+from fairgauge.paper.optimal_design import COUNT, MOST, RUNS, WIDTHS, coverage
+from fairgauge.paper.paper_figures import FIGURES, draw
+from fairgauge.paper.tables import (
+    CLIENTS,
+    EPSILONS,
+    ERRORS,
+    MANY_RUNS,
+    client_ratios,
+    notebook_table2,
+    optimal_table1,
+    optimal_table2,
+    printed,
+    table1,
+    table2,
+)
+
+_Results = dict[str, Any]
 
 
-def table1_page(results: Results) -> str:
+def table1_page(results: _Results) -> str:
     """Return Table 1 as printed and redone, with sound privacy and with the optimal design; then clients needed."""
     shown = printed()["table1_minimum_epsilon"]
     redone = results["table1_minimum_epsilon"]
@@ -55,7 +74,7 @@ _RATIO_HEAD = ["K", "α", "at M_R's ε: M_R sound", "optimal, Chebyshev", "optim
 _RATIO_HEAD += ["at M_L's ε: M_L sound", "optimal, Chebyshev", "optimal, finite"]
 
 
-def _ratio_rows(needed: Results) -> Iterable[list[str]]:
+def _ratio_rows(needed: _Results) -> Iterable[list[str]]:
     for label in CLIENTS:
         for i, error in enumerate(ERRORS):
             cells = [
@@ -66,7 +85,7 @@ def _ratio_rows(needed: Results) -> Iterable[list[str]]:
             yield [_clients(label), f"{error:g}", *("–" if c is None else f"{c:.3g}" for c in cells)]
 
 
-def table2_page(results: Results) -> str:
+def table2_page(results: _Results) -> str:
     """Return Table 2 as printed and redone, with the notebook's M_L, with sound privacy and with the optimal design."""
     shown, redone = printed()["table2_error"], results["table2_error"]
     rows = []
@@ -105,24 +124,24 @@ def table2_page(results: Results) -> str:
     )
 
 
-def _alpha(columns: Results, i: int) -> str:
+def _alpha(columns: _Results, i: int) -> str:
     return f"{columns['alpha'][i]:.4f}"
 
 
-def _finite(columns: Results, i: int) -> str:
+def _finite(columns: _Results, i: int) -> str:
     return f"{columns['alpha_finite'][i]:.5f}" if "alpha_finite" in columns else "–"
 
 
-def _error(columns: Results, i: int, runs: str = "") -> str:
+def _error(columns: _Results, i: int, runs: str = "") -> str:
     return f"{columns[f'mean_error{runs}'][i]:.4f} (± {columns[f'sd{runs}'][i]:.4f})"
 
 
-def _errors(columns: Results, i: int) -> list[str]:
+def _errors(columns: _Results, i: int) -> list[str]:
     mean, sd = columns[f"mean_error_{MANY_RUNS}"][i], columns[f"sd_{MANY_RUNS}"][i]
     return [_error(columns, i), f"{mean:.3g} (± {sd:.2g})"]
 
 
-def coverage_page(results: Results) -> str:
+def coverage_page(results: _Results) -> str:
     """Return how often the kinds of intervals that the paper's assumption allows hold the gap."""
     found = results["coverage"]["rows"]
     rows = [
@@ -144,7 +163,7 @@ def coverage_page(results: Results) -> str:
     )
 
 
-def dataset_page(results: Results) -> str:
+def dataset_page(results: _Results) -> str:
     """Return the figures of the appendix as printed and redone, and what a private study finds."""
     was, kept, everyone = printed()["dataset_model"], results["dataset_model"], results["dataset_model_all_trials"]
     rows = [
@@ -188,7 +207,7 @@ def dataset_page(results: Results) -> str:
     )
 
 
-def _met(was: Results, kept: Results) -> str:
+def _met(was: _Results, kept: _Results) -> str:
     """Return which printed figures come out to the last digit, and how far off the others are."""
     rates = ("accuracy", "tpr", "fpr")
     met = [name for name in rates if f"{kept[name]:.4f}" == f"{was[name]:.4f}"]
@@ -206,12 +225,12 @@ def _met(was: Results, kept: Results) -> str:
     )
 
 
-def _missed(results: Results) -> int:
+def _missed(results: _Results) -> int:
     measured = [m[metric] for m in results["dataset_measured"] for metric in dataset.METRICS]
     return sum(not m["low"] <= m["true_gap"] <= m["high"] for m in measured)
 
 
-def _private_rows(results: Results) -> Iterable[list[str]]:
+def _private_rows(results: _Results) -> Iterable[list[str]]:
     """Yield each mean and each gap of the trials, and as measured by every mechanism."""
     sound, optimal = (results[section]["dataset_model"] for section in ("sound", "optimal"))
     models = [results["dataset_clients"], sound["M_R"], sound["M_L"], optimal["optimal"]]
@@ -227,7 +246,7 @@ def errata_page(errata: Sequence[Erratum]) -> str:
     for e in errata:
         texts = (e.claim, e.truth, e.evidence, e.cost)
         rows = [[f"**{head}**", text] for head, text in zip(_ERRATA_HEAD[1:], texts, strict=True)]
-        head, *rest = [["Where", e.where], *rows, ["**Run it**", f"`fairgauge.paper.counterexamples.{e.run}()`"]]
+        head, *rest = [["Where", e.where], *rows, ["**Run it**", f"`fairgauge.paper.errata.{e.run}()`"]]
         parts += [f"## {e.name}. {e.title}", markdown_table(head, rest)]
     return _page(*parts)
 
@@ -245,7 +264,7 @@ def errata_html(errata: Sequence[Erratum]) -> str:
     rows = "".join(
         f'<tr id="{e.name}"><th scope="row">{e.name}<br>{escape(e.where)}</th><td>{escape(e.claim)}</td>'
         f"<td>{escape(e.truth)}</td><td>{escape(e.evidence)}<br>Run: "
-        f"<code>fairgauge.paper.counterexamples.{e.run}()</code></td><td>{escape(e.cost)}</td></tr>\n"
+        f"<code>fairgauge.paper.errata.{e.run}()</code></td><td>{escape(e.cost)}</td></tr>\n"
         for e in errata
     )
     title = "Errata to Juarez and Korolova, 2022"
@@ -275,3 +294,148 @@ def _epsilon(value: float | None, *, most: float | None = None) -> str:
     if value is None:
         return "–" if most is None else f"> {most:g}"
     return f"{value:.2f}" if value >= 0.095 or most is None else f"{value:.3g}"
+
+
+_Step = Callable[[], object]
+_SEED = 2022
+_MEASURED = ((10**5, "1"), (10**6, "1"), (10**7, "1"), (10**7, "0.1"))
+# How often each part calls back, so that a progress bar knows its length.
+STEPS = {
+    "table1": 2 * len(CLIENTS) * len(ERRORS) + 2 * len(CLIENTS),
+    "table2": 2 + len(EPSILONS),
+    "coverage": COUNT,
+    "figures": len(FIGURES),
+    "dataset": 2 * dataset.SPLITS + len(_MEASURED) + 2,
+    "errata": 1,
+}
+
+
+def publish(part: str, folder: Path, *, data: Path | None = None, step: _Step = lambda: None) -> list[Path]:
+    """Work out one part of the paper and write it into a folder; return the files that were written.
+
+    ``results.json`` keeps what other parts wrote there before.
+
+    Args:
+        part: One of ``STEPS``.
+        folder: Where to write; it is made if need be.
+        data: The UCI archive, which only the dataset needs.
+        step: Called after each piece of work.
+
+    Raises:
+        CannotEstimate: If the dataset's archive is needed and not there.
+        MissingExtra: If an optional dependency is not installed.
+    """
+    makers: dict[str, Callable[[_Step], tuple[_Results, dict[str, str]]]] = {
+        "table1": _table1,
+        "table2": _table2,
+        "coverage": _coverage,
+        "figures": lambda _: (figure_results(), {}),
+        "dataset": lambda step: _dataset(data, step),
+        "errata": _errata,
+    }
+    drawn: list[Path] = []
+    if part == "figures":
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = draw(folder, step=step)
+    results, texts = makers[part](step)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "results.json"
+    before: _Results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    texts["results.json"] = json.dumps(_merged(before, results), indent=1, ensure_ascii=False) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [*drawn, *(folder / name for name in texts)]
+
+
+def _table1(step: _Step) -> tuple[_Results, dict[str, str]]:
+    results = {
+        "source": "fairgauge: the figures of Juarez and Korolova 2022, redone; sound: with the privacy that is claimed",
+        "table1_minimum_epsilon": table1(PUBLISHED),
+        "sound": {"table1_minimum_epsilon": table1(SOUND)},
+        "optimal": {"table1_minimum_epsilon": optimal_table1(step=step)},
+        "clients_needed": client_ratios(step=step),
+    }
+    return results, {"table1.md": table1_page(results)}
+
+
+def _table2(step: _Step) -> tuple[_Results, dict[str, str]]:
+    trials = dataset.bundled_trials()
+    observed = [dataset.values_of(trials, "tpr", sex) for sex in dataset.SEXES.values()]
+    rng = np.random.default_rng(_SEED)
+    published = table2(PUBLISHED, observed, rng) | {"M_L notebook": notebook_table2(observed, rng)["M_L notebook"]}
+    step()
+    sound = table2(SOUND, observed, rng)
+    step()
+    results = {
+        "table2_error": published,
+        "sound": {"table2_error": sound},
+        "optimal": {"table2_error": optimal_table2(observed, rng, step=step)},
+    }
+    return results, {"table2.md": table2_page(results)}
+
+
+def _coverage(step: _Step) -> tuple[_Results, dict[str, str]]:
+    results = {"coverage": coverage(np.random.default_rng(_SEED), step=step)}
+    return results, {"coverage.md": coverage_page(results)}
+
+
+def figure_results() -> _Results:
+    """Return where the lines of the first figure cross: as printed, by the bounds as stated, and with true privacy."""
+    (printed_key,) = printed()["crossovers"]
+    (upper,) = crossovers(*SOUND.values())
+    below = [
+        float(epsilon)
+        for epsilon in optimal_design.SHOWN
+        if optimal_design.spread_of(epsilon).variance
+        < min(make(float(epsilon)).gap_variance() for make in SOUND.values())
+    ]
+    return {
+        "crossovers": {
+            printed_key: crossovers(published_response, drawn_laplace),
+            "how": "the printed ones come out for M_L with k = 1 and all values 0, not for M_L opt as the text has it",
+            "by the upper bounds as the paper states them": crossovers(*PUBLISHED.values()),
+        },
+        "sound": {"crossovers": {"M_R below M_L for epsilon between": [0.0, upper]}},
+        "optimal": {"crossovers": {"optimal below M_R and M_L for epsilon between": [below[0], below[-1]]}},
+    }
+
+
+def _dataset(data: Path | None, step: _Step) -> tuple[_Results, dict[str, str]]:
+    everyone = dataset.read_archive(data)
+    kept = everyone.filtered()
+    results: _Results = {}
+    for key, readings in (("dataset_model_all_trials", everyone), ("dataset_model", kept)):
+        splits = []
+        for seed in range(dataset.SPLITS):
+            splits.append(dataset.train(readings, seed=seed))
+            step()
+        results[key] = dataset.model_results(readings, splits)
+    trials = splits[0].trials
+    rng = np.random.default_rng(_SEED)
+    results["dataset_measured"] = []
+    for clients, epsilon in _MEASURED:
+        found = dataset.measure(trials, epsilon=Decimal(epsilon), clients=clients, rng=rng)
+        results["dataset_measured"].append(found)
+        step()
+    results["dataset_clients"] = dataset.true_model(trials)
+    for name, model in dataset.private_models(trials, rng=rng).items():
+        results[name] = {"dataset_model": model}
+        step()
+    results["dataset_model"]["row_filter"] = dataset.ROW_FILTER
+    return results, {"dataset.md": dataset_page(results), "trials.csv": dataset.trials_csv(trials)}
+
+
+def _errata(step: _Step) -> tuple[_Results, dict[str, str]]:
+    found = errata()
+    step()
+    listed = [asdict(e) for e in found]
+    return {"errata": listed}, {"errata.md": errata_page(found), "errata.html": errata_html(found)}
+
+
+def _merged(before: _Results, after: _Results) -> _Results:
+    """Return both, with what is new on top, section by section."""
+    merged = dict(before)
+    for key, value in after.items():
+        inner = before.get(key)
+        merged[key] = inner | value if key in ("sound", "optimal") and isinstance(inner, dict) else value
+    return merged

@@ -39,11 +39,11 @@ _SPLITS = (1.2, 1.6, 2.2, 2.8, 3.4, 4.0, 5.0, 6.4, 8.0, 10.0, 12.0)
 _ENDS = 16
 _FURTHEST = 1e6
 
-IndexArray = NDArray[np.int_]
+_IndexArray = NDArray[np.int_]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ScoreMoments:
     """What is known of a centred score, one entry for each case.
 
     Args:
@@ -64,7 +64,7 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class PrawitzGrid:
     """The points of the upper sums, and the kernels' weights on the pieces between them."""
 
     points: Vector
@@ -75,7 +75,7 @@ class Grid:
 
 
 @lru_cache(maxsize=32)
-def grid_for(doublings: int) -> Grid:
+def grid_for(doublings: int) -> PrawitzGrid:
     """Return the grid up to 2^doublings, with one row of weights for each way to choose T and t0."""
     fine = np.arange(0, _NEAR + _STEP / 2, _STEP)
     steps = int(np.ceil(np.log(max(2.0**doublings / _NEAR, 1.0)) / np.log(_GROWTH)))
@@ -97,7 +97,7 @@ def grid_for(doublings: int) -> Grid:
             ]
             rows.append((float(points[split]), padded[0], padded[1], padded[2]))
     split_at, near, far, last = (np.array(column) for column in zip(*rows, strict=True))
-    return Grid(points, split_at, near, far, last)
+    return PrawitzGrid(points, split_at, near, far, last)
 
 
 def _kernels(x: Vector) -> tuple[Vector, Vector]:
@@ -109,7 +109,7 @@ def _kernels(x: Vector) -> tuple[Vector, Vector]:
     return np.where(x == 0, 0.0, kernel), np.where(x == 0, 0.5, rest)
 
 
-def grid_of(answers: float) -> Grid:
+def grid_of(answers: float) -> PrawitzGrid:
     """Return a grid that reaches frequencies where the table itself is heard, for so many answers."""
     return grid_for(int(np.ceil(np.log2(min(20 * np.sqrt(answers), _FURTHEST)))))
 
@@ -124,7 +124,7 @@ def modulus(laws: Laws, score: Vector, times: Vector) -> Vector:
     return np.minimum(laws.most(top), 1.0)
 
 
-def distances(answers: float, times: Vector, bound: Vector, moments: Moments) -> Vector:
+def distances(answers: float, times: Vector, bound: Vector, moments: ScoreMoments) -> Vector:
     """Return for each case how far the law of the standardised average can be from the normal law.
 
     Guarantee: exact, for independent clients drawn from one population whose moments are as stated, and for
@@ -159,7 +159,7 @@ def distances(answers: float, times: Vector, bound: Vector, moments: Moments) ->
     apart[:, 1:] = np.minimum(apart[:, 1:], power[:, 1:] + gauss[:, 1:])
     squares = answers * moments.least * (times[1] / grid.points[1]) ** 2 / 2
 
-    def summed(choices: IndexArray, cases: slice) -> Matrix:
+    def summed(choices: _IndexArray, cases: slice) -> Matrix:
         tail = exp1(np.maximum(np.multiply.outer(grid.splits[choices] ** 2, squares[cases]), 1e-300)) / (2 * np.pi)
         parts = ((grid.near, apart), (grid.far, power), (grid.rest, gauss))
         return np.asarray(sum((kernel[choices] @ curve[cases].T for kernel, curve in parts), tail))

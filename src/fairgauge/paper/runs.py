@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, Values
 
-Counts = NDArray[np.int64]
+_Counts = NDArray[np.int64]
 # So many numbers at a time keep memory small.
 _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
-class Clients:
+class RunClients:
     """The clients of many runs of an experiment with two groups.
 
     Args:
@@ -30,10 +30,10 @@ class Clients:
     """
 
     values: tuple[Values, Values]
-    counts: tuple[Counts, Counts]
+    counts: tuple[_Counts, _Counts]
 
     @classmethod
-    def fixed(cls, values: Sequence[Sequence[float] | Values], size: int, runs: int) -> "Clients":
+    def fixed(cls, values: Sequence[Sequence[float] | Values], size: int, runs: int) -> "RunClients":
         """Return clients whose groups have equal sizes and hold the given values in turn, the same in every run."""
         first, second = (np.asarray(v, dtype=np.float64) for v in values)
         rows = [np.array([(size + i) // len(v) for i in range(len(v))])[::-1] for v in (first, second)]
@@ -42,7 +42,7 @@ class Clients:
     @classmethod
     def resampled(
         cls, observed: Sequence[Sequence[float] | Values], size: int, runs: int, rng: np.random.Generator
-    ) -> "Clients":
+    ) -> "RunClients":
         """Return clients drawn with replacement from what was observed, anew for each run, as many in each group."""
         (first, often), (second, seldom) = (np.unique(np.asarray(v, np.float64), return_counts=True) for v in observed)
         drawn = [rng.multinomial(size, n / n.sum(), runs) for n in (often, seldom)]
@@ -51,7 +51,7 @@ class Clients:
     @classmethod
     def drawn(
         cls, values: Sequence[Sequence[float] | Values], total: int, runs: int, rng: np.random.Generator
-    ) -> "Clients":
+    ) -> "RunClients":
         """Return clients drawn from a population of two equal groups that hold the given values, as many of each."""
         first, second = (np.asarray(v, dtype=np.float64) for v in values)
         law = np.concatenate([np.full(len(v), 0.5 / len(v)) for v in (first, second)])
@@ -64,7 +64,7 @@ class Clients:
         return len(self.counts[0])
 
     @property
-    def sizes(self) -> Counts:
+    def sizes(self) -> _Counts:
         """The size of each group in each run."""
         return np.column_stack([rows.sum(axis=1) for rows in self.counts])
 
@@ -75,13 +75,13 @@ class Clients:
         return np.asarray(means[0] - means[1], dtype=np.float64)
 
 
-def estimated_gaps(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Values:
+def estimated_gaps(mechanism: Published, clients: RunClients, rng: np.random.Generator) -> Values:
     """Return the signed gap that each run of a published mechanism estimates."""
     means = estimated_means(mechanism, clients, rng)
     return np.asarray(means[:, 0] - means[:, 1], dtype=np.float64)
 
 
-def estimated_means(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Values:
+def estimated_means(mechanism: Published, clients: RunClients, rng: np.random.Generator) -> Values:
     """Return the two group means that each run of a published mechanism estimates, one row per run.
 
     Guarantee: exact; the estimates have the law that drawing every client would give them.
@@ -97,7 +97,7 @@ def estimated_means(mechanism: Published, clients: Clients, rng: np.random.Gener
 
 
 def _sums(
-    mechanism: Published, kept: Counts, changed: Counts, values: Values, rng: np.random.Generator
+    mechanism: Published, kept: _Counts, changed: _Counts, values: Values, rng: np.random.Generator
 ) -> tuple[Values, Values]:
     """Return, for each run, the sum of v' over one group's clients that kept and that changed their group."""
     if isinstance(mechanism, LaplaceMechanism):
@@ -111,7 +111,7 @@ def _sums(
     return (2 * plus - kept.sum(axis=1)).astype(np.float64), (2 * plus_changed - changed).astype(np.float64)
 
 
-def channel_gaps(channel: Channel, score: Values, clients: Clients, rng: np.random.Generator) -> Values:
+def channel_gaps(channel: Channel, score: Values, clients: RunClients, rng: np.random.Generator) -> Values:
     """Return the signed gap that each run of one of our channels estimates, with the gap's score of each symbol.
 
     Guarantee: exact; each cell is one multinomial of the very mixture that clients draw from.

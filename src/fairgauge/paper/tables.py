@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.paper import frontier
+from fairgauge.paper import optimal_design
 from fairgauge.paper.bounds import PUBLISHED, SOUND, Allocation, chebyshev_error, least_epsilon
 from fairgauge.paper.mechanisms import Values, notebook_laplace
-from fairgauge.paper.runs import Clients, channel_gaps, estimated_gaps
+from fairgauge.paper.runs import RunClients, channel_gaps, estimated_gaps
 
 CLIENTS = {"1e5": 10**5, "1e6": 10**6, "1e7": 10**7, "1e8": 10**8, "1e9": 10**9}
 ERRORS = (0.1, 0.01, 0.001)
 EPSILONS = ("0.01", "0.1", "1.0", "10.0")
-TABLE2_CLIENTS = 10**7
+_TABLE2_CLIENTS = 10**7
 FEW_RUNS, MANY_RUNS = 10, 10_000
 # The paper's Table 2 is in units of a metric in [0, 1], of which v in [-1, 1] has two.
-METRIC = 0.5
+_METRIC = 0.5
 
 Table = dict[str, Any]
-Step = Callable[[], object]
+_Step = Callable[[], object]
 
 
 @cache
@@ -45,18 +45,18 @@ def table1(allocations: Mapping[str, Allocation]) -> Table:
     }
 
 
-def optimal_table1(*, step: Step = lambda: None) -> Table:
+def optimal_table1(*, step: _Step = lambda: None) -> Table:
     """Return the same table for the optimal design, by Chebyshev and by the default interval.
 
-    None means above :data:`fairgauge.paper.frontier.MOST`.
+    None means above :data:`fairgauge.paper.optimal_design.MOST`.
     """
 
     def cell(clients: int, error: float, interval: str) -> float | None:
         step()
-        return frontier.least_epsilon(clients, error, interval=interval)
+        return optimal_design.least_epsilon(clients, error, interval=interval)
 
     return {
-        "unit": printed()["table1_minimum_epsilon"]["unit"] + f"; null = above {frontier.MOST}",
+        "unit": printed()["table1_minimum_epsilon"]["unit"] + f"; null = above {optimal_design.MOST}",
         "alpha": list(ERRORS),
         **{
             name: {label: [cell(k, error, interval) for error in ERRORS] for label, k in CLIENTS.items()}
@@ -65,7 +65,7 @@ def optimal_table1(*, step: Step = lambda: None) -> Table:
     }
 
 
-def client_ratios(*, step: Step = lambda: None) -> Table:
+def client_ratios(*, step: _Step = lambda: None) -> Table:
     """Return, for each cell of Table 1, how many clients others need for the cell's own epsilon and error.
 
     The epsilon is the one that the paper claims for the cell, here kept; the unit is the paper's own number of clients.
@@ -86,7 +86,7 @@ def _ratios(published: Allocation, sound: Allocation, clients: int, error: float
     if epsilon is None:
         return dict.fromkeys(("sound", "optimal, Chebyshev", "optimal, finite"))
     needed = {
-        f"optimal, {name}": frontier.clients_needed(epsilon, error, interval=name.lower())
+        f"optimal, {name}": optimal_design.clients_needed(epsilon, error, interval=name.lower())
         for name in ("Chebyshev", "finite")
     }
     return {
@@ -115,7 +115,7 @@ def table2(
         "epsilon": [float(epsilon) for epsilon in EPSILONS],
         **{
             name: _columns(
-                [METRIC * chebyshev_error(allocation(float(e)).gap_variance(), TABLE2_CLIENTS) for e in EPSILONS],
+                [_METRIC * chebyshev_error(allocation(float(e)).gap_variance(), _TABLE2_CLIENTS) for e in EPSILONS],
                 [errors(allocation, float(e)) for e in EPSILONS],
                 clients.gaps,
             )
@@ -130,15 +130,20 @@ def notebook_table2(observed: Sequence[Sequence[float]], rng: np.random.Generato
 
 
 def optimal_table2(
-    observed: Sequence[Sequence[float]], rng: np.random.Generator, *, step: Step = lambda: None
+    observed: Sequence[Sequence[float]], rng: np.random.Generator, *, step: _Step = lambda: None
 ) -> Table:
     """Return the same table for the optimal design, with both bounds on the error."""
     clients = _clients(observed, rng)
     gaps, bounds = [], []
     for epsilon in map(Decimal, EPSILONS):
-        gaps.append(channel_gaps(frontier.optimal_channel(epsilon), frontier.spread_of(epsilon).score, clients, rng))
+        gaps.append(
+            channel_gaps(optimal_design.optimal_channel(epsilon), optimal_design.spread_of(epsilon).score, clients, rng)
+        )
         bounds.append(
-            [METRIC * frontier.error_at(epsilon, TABLE2_CLIENTS, interval=name) for name in ("chebyshev", "finite")]
+            [
+                _METRIC * optimal_design.error_at(epsilon, _TABLE2_CLIENTS, interval=name)
+                for name in ("chebyshev", "finite")
+            ]
         )
         step()
     columns = _columns([bound[0] for bound in bounds], gaps, clients.gaps)
@@ -149,9 +154,9 @@ def optimal_table2(
     }
 
 
-def _clients(observed: Sequence[Sequence[float]], rng: np.random.Generator) -> Clients:
+def _clients(observed: Sequence[Sequence[float]], rng: np.random.Generator) -> RunClients:
     values = [2 * np.asarray(group, dtype=np.float64) - 1 for group in observed]
-    return Clients.resampled(values, TABLE2_CLIENTS // 2, MANY_RUNS, rng)
+    return RunClients.resampled(values, _TABLE2_CLIENTS // 2, MANY_RUNS, rng)
 
 
 def _columns(alpha: list[float], estimates: list[Values], truth: Values) -> Table:
@@ -159,8 +164,8 @@ def _columns(alpha: list[float], estimates: list[Values], truth: Values) -> Tabl
 
     The error is the paper's: between the absolute values of the estimated and of the true gap.
     """
-    errors = [METRIC * np.abs(np.abs(estimate) - np.abs(truth)) for estimate in estimates]
-    signed = [METRIC * np.abs(estimate - truth) for estimate in estimates]
+    errors = [_METRIC * np.abs(np.abs(estimate) - np.abs(truth)) for estimate in estimates]
+    signed = [_METRIC * np.abs(estimate - truth) for estimate in estimates]
     return {
         "alpha": alpha,
         "mean_error": [float(e[:FEW_RUNS].mean()) for e in errors],

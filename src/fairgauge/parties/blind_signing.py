@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from fairgauge.errors import InvalidInput
 from fairgauge.server.secrets_folder import locked, read_secret, write_secret
-from fairgauge.unlinkable.blind_rsa import PublicKey
+from fairgauge.unlinkable.blinding import PublicKey
 from fairgauge.unlinkable.pass_token import KEY_BITS, write_key
 
 FILE = "issuer.pem"

@@ -23,24 +23,24 @@ from starlette.types import Receive, Scope
 
 from fairgauge.errors import InvalidInput, StoreDamaged, StoreError, StoreFull
 from fairgauge.parties.blind_signing import PrivateKey, key_in, sign_blinded
-from fairgauge.parties.small_app import Reply, SmallApp, check_type, take, told
+from fairgauge.parties.web_app import Reply, SmallApp, check_type, take, told
+from fairgauge.server.bearer_tokens import Gatekeeper
 from fairgauge.server.problems import Problem
 from fairgauge.server.request_body import read_body
 from fairgauge.server.secrets_folder import read_or_make_secret
 from fairgauge.server.server_errors import BadTicket, NoToken
 from fairgauge.server.tickets import Tickets
-from fairgauge.server.token_bucket import Rate
-from fairgauge.server.tokens import Gatekeeper
+from fairgauge.server.token_bucket import TokenBucket
 from fairgauge.study import Study
 from fairgauge.unlinkable.pass_token import SIGNATURE, TYPE, read_key, write_key
 
 REQUEST_TYPE = "application/private-token-request"
 RESPONSE_TYPE = "application/private-token-response"
-DIRECTORY_TYPE = "application/private-token-issuer-directory"
+_DIRECTORY_TYPE = "application/private-token-issuer-directory"
 LARGEST = 4096
-SIGNED = 50.0  # requests a second and process that are worked on: each costs some milliseconds
-ACCOUNT_FILE = "accounts.key"
-LONGEST_ACCOUNT = 200
+_SIGNED = 50.0  # requests a second and process that are worked on: each costs some milliseconds
+_ACCOUNT_FILE = "accounts.key"
+_LONGEST_ACCOUNT = 200
 BOOK_FILE = "issuer.sqlite3"
 _APPLICATION = 0x66676931  # "fgi1"
 _SCHEMA = (
@@ -160,9 +160,9 @@ class IssuerServer(SmallApp):
         self._name = read_key(study.issuer.key).id
         self._study = study.digest
         self._tickets = Tickets.in_folder(folder)
-        self._accounts = read_or_make_secret(folder, ACCOUNT_FILE, 32)
+        self._accounts = read_or_make_secret(folder, _ACCOUNT_FILE, 32)
         self._logins = Gatekeeper(folder)
-        self._signed = Rate(SIGNED)
+        self._signed = TokenBucket(_SIGNED)
         self.book = Book(folder, study.digest)
 
     def new_ticket(self) -> str:
@@ -215,7 +215,7 @@ class IssuerServer(SmallApp):
     def _directory(self) -> Reply:
         key = {"token-type": 2, "token-key": write_key(self._key.public)}
         told = {"issuer-request-uri": "/token-request", "token-keys": [key], "studies": [self._study]}
-        return 200, DIRECTORY_TYPE, json.dumps(told).encode()
+        return 200, _DIRECTORY_TYPE, json.dumps(told).encode()
 
 
 def _bearer(scope: Scope) -> str:
@@ -240,8 +240,8 @@ def _account(body: bytes) -> str:
     except (ValueError, RecursionError):
         document = None
     account = document.get("account") if isinstance(document, dict) and len(document) == 1 else None
-    if not isinstance(account, str) or not 1 <= len(account) <= LONGEST_ACCOUNT or not _is_text(account):
-        raise InvalidInput("account", "not shown", f"must be a text of 1 to {LONGEST_ACCOUNT} characters")
+    if not isinstance(account, str) or not 1 <= len(account) <= _LONGEST_ACCOUNT or not _is_text(account):
+        raise InvalidInput("account", "not shown", f"must be a text of 1 to {_LONGEST_ACCOUNT} characters")
     return account
 
 

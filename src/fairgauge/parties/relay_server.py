@@ -19,15 +19,15 @@ from urllib.parse import urlsplit
 from starlette.types import Receive, Scope
 
 from fairgauge.client.web import check_url
-from fairgauge.parties.small_app import Reply, SmallApp, check_type, told
+from fairgauge.parties.web_app import Reply, SmallApp, check_type, told
 from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.request_body import read_body
 from fairgauge.server.server_errors import Busy
 from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 LARGEST = 8192
-LARGEST_REPLY = 2**24 + LARGEST  # a study, padded
-KEYS_SECONDS = 600.0  # how long a gateway's key is handed out without asking again
+_LARGEST_REPLY = 2**24 + LARGEST  # a study, padded
+_KEYS_SECONDS = 600.0  # how long a gateway's key is handed out without asking again
 AT_ONCE = 64
 SECONDS = 20.0
 
@@ -82,7 +82,7 @@ class RelayServer(SmallApp):
     def _gateway_keys(self) -> Reply:
         """Return the gateway's key: asked for seldom, and in nobody's name, so that nobody gets one of their own."""
         now = time.monotonic()
-        if self._keys is None or now - self._keys[0] > KEYS_SECONDS:
+        if self._keys is None or now - self._keys[0] > _KEYS_SECONDS:
             connection = self._kind(self._place, timeout=SECONDS)
             try:
                 connection.request("GET", self._path)
@@ -115,8 +115,8 @@ class RelayServer(SmallApp):
     def _post(self, connection: HTTPConnection, envelope: bytes) -> Reply:
         connection.request("POST", self._path, envelope, {"Content-Type": REQUEST_TYPE})
         response = connection.getresponse()
-        body = response.read(LARGEST_REPLY + 1)
-        if len(body) > LARGEST_REPLY:
+        body = response.read(_LARGEST_REPLY + 1)
+        if len(body) > _LARGEST_REPLY:
             raise HTTPException
         if response.will_close:
             connection.close()

@@ -17,9 +17,9 @@ from fairgauge.lazy import lazily
 if TYPE_CHECKING:
     from fairgauge.planning.api import design, plan
     from fairgauge.planning.attribute_input import Grouping, read_attribute
-    from fairgauge.planning.draft import Draft
     from fairgauge.planning.input import read_questions, read_terms
     from fairgauge.planning.plans import Plan, PlanRow, Plans
+    from fairgauge.planning.study_draft import Draft
     from fairgauge.planning.table_draft import new
     from fairgauge.planning.table_pairing import make_study
 
@@ -41,7 +41,7 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "Draft": "draft",
+        "Draft": "study_draft",
         "Grouping": "attribute_input",
         "Plan": "plans",
         "PlanRow": "plans",

@@ -1,23 +1,23 @@
 """What it costs not to know how often groups answer: one plan if they answer as they like, nearly alike, and alike."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 
 from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
-from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import GOOD, enough
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import AnsweringLine, Plan, Plans
-from fairgauge.study import Metric, Question
+from fairgauge.planning.table_pairing import Planner, Table, best_tables, name_of
+from fairgauge.study import Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.targets.scores import Scores
-from fairgauge.targets.target import FEW
+from fairgauge.targets.target import FEW, Target
 
 # How many times as often as another a group answers at most, if nobody says: about what surveys see at best.
-RATIO = 1.1
+RATIO = "1.1"
 # Within such a factor widths fall with the square root of the clients, if a band adds nothing.
 _NEAR = 3
 
@@ -25,68 +25,89 @@ Width = Callable[[float], float]
 
 
 def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
-    """Return the plan of one question with what it gives in three ways of answering; other plans as they are."""
-    if len(questions) > 1:
+    """Return the plans of questions with what each gives in three ways of answering; plans for sites as they are."""
+    if isinstance(questions, Planner):
         return plans
-    (question,), (plan,) = questions, plans
-    lines = answering_lines(Scores.of(question), question.metric, plan)
-    return replace(plans, plans=(replace(plan, answering=lines),))
+    # Once for all of them: to find the best tables designs are read for every question.
+    tables = cache(best_tables)
+    lines = [answering_lines(questions, place, plan, tables) for place, plan in enumerate(plans)]
+    return replace(plans, plans=tuple(replace(plan, answering=each) for plan, each in zip(plans, lines, strict=True)))
 
 
-def answering_lines(scores: Scores, metric: Metric, plan: Plan) -> tuple[AnsweringLine, ...]:
+def answering_lines(
+    questions: Sequence[Question], place: int, plan: Plan, tables: Callable[..., list[Table]] = best_tables
+) -> tuple[AnsweringLine, ...]:
     """Return what a plan for gaps of up to six groups gives in three ways of answering; nothing for other plans.
 
     Of several gaps it is the widest.
 
-    Guarantee: each has the table that ``design`` makes then, for as many clients as the plan has.
+    Guarantee: each has the table that ``design`` makes then of all questions, for as many clients as the plan has.
+
+    Args:
+        questions: All that the study asks.
+        place: Which of them the plan is of.
+        plan: Its plan.
+        tables: What finds the best tables.
     """
+    target = Target.of(questions[place])
     best = None if plan.best is None or plan.crowd is not None or len(plan.rows) == 1 else plan.row(plan.best)
-    if (
-        scores.target.kind != "gap"
-        or scores.target.groups > FEW
-        or best is None
-        or best.epsilon is None
-        or best.clients is None
-    ):
+    if target.kind != "gap" or target.groups > FEW or best is None or best.epsilon is None or best.clients is None:
         return ()
+    metric = questions[place].metric
     wanted = 2 * GOOD * metric.scale if plan.solved_for == "error" or best.error is None else best.error
-    middle = scores.target.most_ratio if 1 < scores.target.most_ratio < math.inf else RATIO
-    reading = _Reading(metric, Decimal(str(best.epsilon)), kind_of(plan.interval), check_confidence(plan.confidence))
-    ways = ((ANY, math.inf), (f"{middle:g}", middle), (ALIKE, 1.0))
-    return tuple(reading.line(name, _answering(scores, ratio), best.clients, wanted) for name, ratio in ways)
+    stated = questions[place].attribute.answering
+    middle = RATIO if stated in (ANY, ALIKE) else stated
+    terms = Decimal(str(best.epsilon)), kind_of(plan.interval), check_confidence(plan.confidence)
+    reading = _Reading(place, tables, *terms)
+    ways = {name: tuple(_answering(question, name) for question in questions) for name in (ANY, middle, ALIKE)}
+    return tuple(reading.line(name, asked, best.clients, wanted) for name, asked in ways.items())
 
 
-def _answering(scores: Scores, ratio: float) -> Scores:
-    return scores.asking(ratio=ratio, share_error=scores.target.share_error if ratio < math.inf else 0.0).by("")
+def _answering(question: Question, answering: str) -> Question:
+    """Return the same question of groups that answer in some way; of equally many people where no shares are stated."""
+    attribute = question.attribute
+    if answering == ANY:
+        return replace(question, attribute=replace(attribute, answering=ANY, share_error=None))
+    shares = attribute.shares or _equal(len(attribute.groups))
+    return replace(question, attribute=replace(attribute, shares=shares, answering=answering))
+
+
+def _equal(groups: int) -> tuple[str, ...]:
+    each = round(1 / Decimal(groups), 6)
+    return (*[str(each)] * (groups - 1), str(1 - each * (groups - 1)))
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """With what a plan is read."""
+    """Which question is read, and with what."""
 
-    metric: Metric
+    place: int
+    tables: Callable[..., list[Table]]
     epsilon: Decimal
     kind: IntervalKind
     alpha: float
 
-    def line(self, name: str, scores: Scores, clients: int, wanted: float) -> AnsweringLine:
-        design, width = self._best(scores, clients)
-        banded = scores.by(design).target.shares_known and scores.target.most_ratio > 1
+    def line(self, name: str, questions: tuple[Question, ...], clients: int, wanted: float) -> AnsweringLine:
+        design, scores, width = self._best(questions, clients)
+        banded = scores.target.shares_known and scores.target.most_ratio > 1
         about = _about(width, clients, wanted)
         if banded or not clients / _NEAR < about < clients * _NEAR:
-            needed = _needed(self._best(scores, about)[1], about, wanted)
+            needed = _needed(self._best(questions, about)[2], about, wanted)
         else:
             needed = enough(clients, width(clients), wanted)
         return AnsweringLine(name, design, width(clients), wanted, needed)
 
-    def _best(self, scores: Scores, clients: float) -> tuple[str, Width]:
-        """Return the design that is best for so many clients, and what it gives."""
-        design, channel = choose_design(scores, self.epsilon, clients)
+    def _best(self, questions: tuple[Question, ...], clients: float) -> tuple[str, Scores, Width]:
+        """Return the design that is best for so many clients, its scores, and what it gives."""
+        tables = self.tables(questions, self.epsilon, clients=clients)
+        table = next(table for table in tables if self.place in table.places)
+        made = table.questions[table.places.index(self.place)]
+        scores, scale = Scores.of(made), made.metric.scale
 
         def width(answers: float) -> float:
-            return self.metric.scale * planned_width(scores.by(design), channel, answers, self.kind, self.alpha)
+            return scale * planned_width(scores, made.channel, answers / len(tables), self.kind, self.alpha)
 
-        return design, width
+        return name_of(table.design, tables=len(tables), questions=len(questions)), scores, width
 
 
 def _about(width: Width, start: float, wanted: float) -> float:

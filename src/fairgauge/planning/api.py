@@ -6,17 +6,15 @@ from typing import Any
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
-from fairgauge.planning.counted_questions import ask_counts
+from fairgauge.planning.contributors import contributors_of
 from fairgauge.planning.crowd_plan import plan_asked
-from fairgauge.planning.draft import Draft
-from fairgauge.planning.input import Metrics, ask
+from fairgauge.planning.input import Metrics
 from fairgauge.planning.plans import Plans
+from fairgauge.planning.study_draft import Draft
 from fairgauge.planning.table_draft import new
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Metric, Number, Question
 from fairgauge.study.numbers import as_count, as_epsilon
-
-_SITES = "must be given with outcome: devices hold one person each"
 
 
 def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
@@ -41,7 +39,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
     weights: Mapping[str, Number] | None = None,
     symbols: int | None = None,
     outcome: str | None = None,
-    records: int = 1,
+    records: int | None = None,
     people: Number | None = None,
     positives: Number | None = None,
     progress: Callable[[str], object] = str,
@@ -81,7 +79,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.  Clients are the sites, and errors are about the people that they see.
-        records: For sites: how many records of one person count at most.
+        records: For sites: how many records of one person count at most; 1 unless given.
         people: For sites: how many people each of them holds.
         positives: For sites that count confusion: the part of people whose truth is 1, a half unless given; ``expect``
             is how often the model is right, 0.8 unless given.
@@ -108,22 +106,14 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         metric, expect = list(drafted.metrics), expect or drafted.expect
         if epsilon is None and crowd_epsilon is None and (clients is None or error is None):
             epsilon = drafted.epsilon
-    if outcome is not None:
-        _refuse(
-            "must not be given with outcome, where sites count", target=target, abstain=abstain or None,
-            abstaining=abstaining, designs=designs, weights=weights, symbols=symbols, crowd_epsilon=crowd_epsilon,
-            delta=delta, local_limit=local_limit,
-        )  # fmt: skip
-        questions: Sequence[Question] = ask_counts(
-            metric, attribute, outcome, records=records, people=people, positives=positives, expect=expect,
-            spread=spread,
-        )  # fmt: skip
-    else:
-        _refuse(_SITES, records=None if records == 1 else records, people=people, positives=positives)
-        questions = ask(
-            metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-            weights=weights, symbols=symbols,
-        )  # fmt: skip
+    contributors = contributors_of(outcome)
+    said: dict[str, Any] = {
+        "target": target, "abstain": abstain or None, "abstaining": abstaining, "expect": expect, "spread": spread,
+        "weights": weights, "symbols": symbols, "records": records, "people": people, "positives": positives,
+    }  # fmt: skip
+    in_all = {"designs": designs, "crowd_epsilon": crowd_epsilon, "delta": delta, "local_limit": local_limit}
+    contributors.check_heeded(said | in_all)
+    questions = contributors.ask(metric, attribute, said)
     return plan_asked(
         questions, clients=clients, epsilon=epsilon, error=error, confidence=confidence, interval=interval,
         detect=detect, crowd_epsilon=crowd_epsilon, delta=delta, local_limit=local_limit, designs=designs,
@@ -146,7 +136,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     weights: Mapping[str, Number] | None = None,
     symbols: int | None = None,
     outcome: str | None = None,
-    records: int = 1,
+    records: int | None = None,
     person: str | None = None,
 ) -> tuple[Question, ...]:
     """Return the questions that ask for a metric, or for several, by an attribute: what a study is made of.
@@ -172,7 +162,7 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
         symbols: The most symbols of a channel for seven and more groups; 400 unless given.
         outcome: For sites that hold many people: what they count, ``"confusion"``, which takes no metric, or
             ``"levels"``.
-        records: For sites: how many records of one person count at most.
+        records: For sites: how many records of one person count at most; 1 unless given.
         person: For sites: who counts as one person, in words.
 
     Raises:
@@ -189,20 +179,14 @@ def design(  # noqa: PLR0913 - what is known beforehand, each by its name
     >>> [question.metric.name for question in design(None, sex, epsilon=1, outcome="confusion")][:2]
     ['selection rate', 'accuracy']
     """
-    if outcome is not None:
-        _refuse(
-            "must not be given with outcome, where sites count", target=target, expect=expect, spread=spread,
-            abstain=abstain or None, abstaining=abstaining, clients=clients, weights=weights, symbols=symbols,
-        )  # fmt: skip
-        sites = ask_counts(metric, attribute, outcome, records=records, person=person)
-        return designed(sites, as_epsilon(epsilon), design=design)
-    _refuse(_SITES, records=None if records == 1 else records, person=person)
-    questions = ask(
-        metric, attribute, target=target, abstain=abstain, abstaining=abstaining, expect=expect, spread=spread,
-        weights=weights, symbols=symbols,
-    )  # fmt: skip
+    contributors = contributors_of(outcome)
+    said: dict[str, Any] = {
+        "target": target, "abstain": abstain or None, "abstaining": abstaining, "expect": expect, "spread": spread,
+        "weights": weights, "symbols": symbols, "records": records, "person": person,
+    }  # fmt: skip
+    contributors.check_heeded(said | {"clients": clients})
     count = None if clients is None else as_count("clients", clients)
-    return designed(questions, as_epsilon(epsilon), design=design, clients=count)
+    return designed(contributors.ask(metric, attribute, said), as_epsilon(epsilon), design=design, clients=count)
 
 
 def _drafted(table: Any) -> tuple[Draft, Attribute]:
@@ -211,9 +195,3 @@ def _drafted(table: Any) -> tuple[Draft, Attribute]:
     if found is None or found.attribute is None:
         raise InvalidInput("attribute", "nothing", "must be given beside a metric: how people are grouped")
     return found, found.attribute
-
-
-def _refuse(rule: str, **given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidInput(name, value, rule)

@@ -11,8 +11,8 @@ from pathlib import Path
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.attribute import ALIKE, ANY
+from fairgauge.study.margins import named_side, usual_comparisons
 from fairgauge.study.numbers import decimal_text, exact, plain, read_decimal
-from fairgauge.study.sides import named_side, usual_comparisons
 
 # Shares that are given as counts are rounded to so many parts, which sum to all of them.
 _PARTS = 10**6

@@ -15,9 +15,9 @@ from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.planned_widths import planned_width
-from fairgauge.planning.plans import TOGETHER, metric_names, share_sentence
+from fairgauge.planning.plans import metric_names, share_sentence
 from fairgauge.planning.rows import PlanPart, Reading, planned_parts
-from fairgauge.planning.table_pairing import best_tables
+from fairgauge.planning.table_pairing import best_tables, name_of
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.targets.scores import Scores
@@ -428,7 +428,7 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
         if len(tables) < len(questions):
             shared.append(float(epsilon))
         for table in tables:
-            name = TOGETHER if len(table.places) > 1 else table.design
+            name = name_of(table.design, tables=len(tables), questions=len(questions))
             for place, question in zip(table.places, table.questions, strict=True):
                 served = Scores.of(question), question.channel
                 reading = Reading(clients, kind, alpha, question.metric, len(tables))

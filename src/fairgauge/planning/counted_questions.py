@@ -19,7 +19,7 @@ from fairgauge.estimation.kinds import DEFAULT, check_confidence
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
 from fairgauge.estimation.site_inference import noise_of
-from fairgauge.planning.input import ByMetric, Metrics, read_by_metric, read_metric
+from fairgauge.planning.input import ByMetric, Metrics
 from fairgauge.planning.plans import Given, Plan, PlanRow, Plans
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, counted
 from fairgauge.study.noisy_counts import Outcome
@@ -94,6 +94,17 @@ class People:
             return f"{self.positives:.0%} of whom have truth 1, and {right}"
         mean, spread = metric.to_metric(self.values.mean), metric.scale * self.values.widest
         return f"whose {metric.name} has a mean of {mean:.4g} and a standard deviation of {spread:.4g}"
+
+
+@dataclass(frozen=True)
+class SitePlans(Plans):
+    """A plan for each question that the counts of sites tell."""
+
+    whom = "sites"
+
+    def sharing(self) -> list[str]:
+        """Return nothing: one answer is about all questions."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -173,7 +184,7 @@ class CountedQuestions(Sequence[Question]):
             progress(name)
             row = planned.row(name, given)
             plans.append(Plan(given.missing, confidence, DEFAULT, "gap", (row,)))
-        return Plans(names, tuple(plans), whom="sites", at_once=True)
+        return SitePlans(names, tuple(plans))
 
 
 class Counting(TypedDict, total=False):
@@ -202,10 +213,10 @@ def ask_counts(
         InvalidInput: If something is of another type or out of range, or would change nothing.
     """
     metrics = [] if metric is None else list(metric) if isinstance(metric, list | tuple) else [metric]
-    if outcome == "confusion" and metrics:
-        raise InvalidInput("metric", metrics[0].name, "must not be given where the outcome is confusion")
-    if outcome == "levels" and len(metrics) != 1:
-        raise InvalidInput("metric", len(metrics), "must be given once where the outcome is levels")
+    if len(metrics) > 1:
+        raise InvalidInput(
+            "metric", len(metrics), "must be one at most with outcome: sites count one, or truth and prediction"
+        )
     own = metrics[0] if metrics else None
     asked = CountedQuestions(
         attribute, cast("Outcome", outcome), metric=own, records=known.get("records", 1), person=known.get("person")
@@ -230,24 +241,6 @@ def ask_counts(
     right = people.right if expect is None else as_number("expect", expect)
     part = people.positives if positives is None else as_number("positives", positives)
     return replace(asked, people=replace(people, positives=part, right=right))
-
-
-def read_counts(metrics: Sequence[str], attribute: Attribute, outcome: str, **typed: Any) -> CountedQuestions:
-    """Return what sites are asked to count, as it is typed: ``expect`` and ``spread`` are lists of texts.
-
-    Raises:
-        InvalidInput: If something is typed wrong.
-    """
-    read = [read_metric(text) for text in metrics]
-    for name in ("expect", "spread"):
-        given = typed.pop(name, None) or ()
-        if read:
-            typed[name] = read_by_metric(name, read, given) or None
-        elif len(given) > 1:
-            raise InvalidInput(name, ", ".join(given), f"must be one number where the outcome is {outcome}")
-        elif given:
-            typed[name] = given[0]
-    return ask_counts(read, attribute, outcome, **typed)
 
 
 def _of_one(field: str, given: ByMetric, metric: Metric | None) -> Number | None:

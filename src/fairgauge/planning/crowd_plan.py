@@ -10,7 +10,7 @@ from typing import Any
 from fairgauge.channel import Channel
 from fairgauge.client.limits import STUDY_LIMIT
 from fairgauge.crowd import Crowd, default_delta, promised
-from fairgauge.crowd.promise import crowd_of_channels
+from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput

@@ -55,6 +55,8 @@ _METRICS = (
     ("expect", "0.9", "The overall mean to reckon with. A wrong guess costs only precision."),
     ("spread", "0.15", 'How far values spread about it, as a standard deviation; "max" for any values.'),
     ("weight", "2", "How much it matters beside the other metrics; 1 unless given."),
+    ("better", '"lower"', "lower where less is better, as of errors; left out, more is."),
+    ("unit", '"ms"', "What stands behind a value. Differences of a metric from 0 to 1 or from 0 to 100 are in points unless given."),
     ("help", '"How many of your falls were found, from 0 to 1."', "What to give as a value, for the person who is asked."),
 )  # fmt: skip
 _ATTRIBUTE = (

@@ -191,6 +191,8 @@ def read_by_metric(field: str, metrics: Sequence[Metric], typed: Sequence[str]) 
     {'recall': '0.9', 'fpr': '0.1'}
     """
     names = [metric.name for metric in metrics]
+    if typed and not names:
+        raise InvalidInput(field, ", ".join(typed), "must be given with a metric")
     every: str | None = None
     own: dict[str, str] = {}
     for text in typed:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache, partial
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
@@ -20,7 +20,15 @@ from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
 from fairgauge.planning.planned_widths import planned_power, planned_width
 from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
-from fairgauge.planning.table_pairing import Planner, Table, best_tables, fewest_tables, shared_tables
+from fairgauge.planning.table_pairing import (
+    TOGETHER,
+    Planner,
+    Table,
+    best_tables,
+    fewest_tables,
+    name_of,
+    shared_tables,
+)
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, TargetName
 from fairgauge.targets.scores import Scores, assumption
 from fairgauge.targets.target import condition
@@ -200,8 +208,6 @@ _MOST_CLIENTS = 10**15
 # The search for a number of clients starts here, with so many guesses, and widths fall with it between so and so
 # steeply, as logarithms: else it is enclosed.
 _START, _GUESSES, _FLATTEST, _STEEPEST = math.log(10_000), 8, 0.1, 2.0
-# The row of a table that answers several questions at once.
-TOGETHER = "together"
 
 
 # The half-width for an epsilon and so many clients, in the metric's units.
@@ -470,14 +476,11 @@ class Plans:
     Args:
         metrics: What the questions are about, in order.
         plans: The plan of each.
-        whom: Who answers: ``clients``, of one person each, or ``sites``.
-        at_once: Whether one answer is about all questions, so that there is nothing to share.
     """
 
+    whom: ClassVar[str] = "clients"  # who answers
     metrics: tuple[str, ...]
     plans: tuple[Plan, ...]
-    whom: str = "clients"
-    at_once: bool = False
 
     _repr_html_ = late("_repr_html_")
     plot = late("plot")
@@ -516,7 +519,7 @@ class Plans:
         """Return how several questions share the answers, and what is enough for all of them; nothing about one."""
         if len(self.plans) == 1:
             return []
-        said = [*self._sharing()]
+        said = self.sharing()
         if self.enough is not None:
             what = f"{self.enough:,} {self.whom}" if self.solved_for == "clients" else f"epsilon {self.enough:.4g}"
             most = [name for name, plan in zip(self.metrics, self.plans, strict=True) if _need(plan) == self.enough]
@@ -524,10 +527,10 @@ class Plans:
             said.append(f"For all of them it takes {what}{needs}.")
         return said
 
-    def _sharing(self) -> Iterator[str]:
+    def sharing(self) -> list[str]:
+        """Return how several questions share the answers."""
         designs = {row.design for plan in self.plans for row in plan.rows}
-        if not self.at_once:
-            yield share_sentence(len(self.plans), shared=TOGETHER in designs)
+        return [share_sentence(len(self.plans), shared=TOGETHER in designs)]
 
     def __str__(self) -> str:
         parts = [f"{name}\n{plan}" for name, plan in zip(self.metrics, self.plans, strict=True)]
@@ -614,9 +617,8 @@ def _as_designed(questions: Sequence[Question], plans: Plans, asked: Mapping[str
         if epsilon is None or clients is None:
             return plans
         tables = best_tables(questions, Decimal(str(epsilon)), clients=clients)
-        chosen = {place: table.design for table in tables for place in table.places}
-        if len(tables) < len(questions):
-            chosen = dict.fromkeys(chosen, TOGETHER)
+        count = {"tables": len(tables), "questions": len(questions)}
+        chosen = {place: name_of(table.design, **count) for table in tables for place in table.places}
         found = replace(plans, plans=tuple(replace(plan, chosen=chosen[n]) for n, plan in enumerate(plans)))
         if found == plans:
             break

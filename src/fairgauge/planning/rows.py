@@ -13,15 +13,15 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
+from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.many_groups import largest_mean_ratio, value_without_cap
 from fairgauge.designs.registry import SIMPLEST
-from fairgauge.designs.simple import randomized_response
 from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.planning.planned_widths import Expected, expected, planned_width
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.study import Attribute, Metric, Question, Study, TargetName
-from fairgauge.study.sides import side_name
+from fairgauge.study.margins import side_name
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores

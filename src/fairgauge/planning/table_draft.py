@@ -10,24 +10,27 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.study_draft import Draft
 from fairgauge.simulation.people import COUNT, EVERY_OTHER, LEAVE_OUT
-from fairgauge.simulation.table import MISSING, Progress, label, number, open_table
+from fairgauge.simulation.table import MISSING, Progress, Row, label, number, open_table
 from fairgauge.study.numbers import as_count, plain
+from fairgauge.study.question import ANY_VALUES
+from fairgauge.targets.assumed_values import USUAL_SPREAD
 
 # A label that fewer people have is not written down unless it is asked for.
 FEW_PEOPLE, FEW_OF = 10, 200
 _MOST_GROUPS = 12
 _MOST_LABELS = 2_000  # labels of a column that are counted one by one
 _SOME = 2**16  # rows at a time
+_SMALL, _MOST_LARGE = 0.05, 4  # a group that makes gaps dear, and how many others may be listed two by two
 _IDENTIFIER = {
     "account", "address", "birth", "birthday", "birthdate", "dob", "email", "guid", "iban", "id", "index", "ip", "key",
     "mail", "mrn", "name", "nhs", "nr", "nummer", "passport", "patient", "phone", "plz", "postcode", "ssn",
@@ -48,8 +51,19 @@ _METRICS = (
     "rate",
     "approved",
 )
-_SEX = {"f": "female", "female": "female", "w": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
-_SAYS_NOTHING = {"unknown", "not known", "not stated", "prefer not to say", "undisclosed", "missing"}
+# How people call a column that says how many people a row stands for, where they do not call it count.
+_COUNTS = {"count", "counts", "freq", "frequency", "n", "number", "people", "persons", "anzahl", "häufigkeit"}
+# How people write the two sexes.  No letter that stands for the one here and for the other there: H, or M for mujer.
+_SEX = dict.fromkeys(
+    ("female", "f", "w", "woman", "weiblich", "frau", "femme", "féminin", "mujer", "femenino", "donna", "femmina"),
+    "female",
+) | dict.fromkeys(
+    ("male", "m", "man", "männlich", "mann", "homme", "masculin", "hombre", "masculino", "uomo", "maschio"), "male"
+)
+_SAYS_NOTHING = {
+    "unknown", "not known", "not stated", "prefer not to say", "undisclosed", "missing", "k.a.", "k. a.",
+    "keine angabe", "unbekannt", "inconnu", "desconocido", "sconosciuto",
+}  # fmt: skip
 _YES = {"yes": "1", "true": "1", "y": "1", "no": "0", "false": "0", "n": "0"}
 # Of a column's entries: nearly all of them.
 _MOSTLY = 0.9
@@ -59,16 +73,18 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass
 class _Span:
-    """How many numbers there are, their sum, the least and the largest."""
+    """How many numbers there are, their sum, that of their squares, the least and the largest."""
 
     count: int = 0
     total: float = 0.0
+    squares: float = 0.0
     low: Decimal | None = None
     high: Decimal | None = None
 
     def add(self, value: Decimal, times: int) -> None:
         self.count += times
         self.total += times * float(value)
+        self.squares += times * float(value) ** 2
         self.low = value if self.low is None else min(self.low, value)
         self.high = value if self.high is None else max(self.high, value)
 
@@ -171,12 +187,11 @@ class Column:
         spelled: dict[str, list[str]] = {}
         for one in sorted(told, key=lambda one: (-told[one], one)):
             spelled.setdefault(one.casefold(), []).append(one)
-        common = {one for one, same in spelled.items() if sum(told[each] for each in same) >= least}
-        sexes = common <= set(_SEX) and len({_SEX[one] for one in common}) > 1
+        common = {one: same for one, same in spelled.items() if sum(told[each] for each in same) >= least}
+        sexes = _sexes({one: sum(told[each] for each in same) for one, same in common.items()})
         found: dict[str, list[str]] = {}
-        for one, same in spelled.items():
-            if one in common:
-                found.setdefault(_SEX[one] if sexes else same[0], []).extend(same)
+        for one, same in common.items():
+            found.setdefault(sexes.get(one, same[0]), []).extend(same)
         return found
 
     @property
@@ -204,6 +219,11 @@ class Column:
         return (self._numeric and self.low != self.high) or self.yes_or_no
 
     @property
+    def looks_counted(self) -> bool:
+        """Whether it looks like how many people each row stands for."""
+        return self.name.casefold() in _COUNTS and self._numeric and not self._fractions and self.low >= 0
+
+    @property
     def is_part(self) -> bool:
         """Whether it is measured in parts of a whole: with percent signs, or from 0 to 1."""
         return self.yes_or_no or self.percent > 0 or "%" in self.name or self.range[1] == 1
@@ -214,20 +234,57 @@ class Column:
         return (Decimal(0), Decimal(1)) if self.yes_or_no else _outward(self.low, self.high)
 
     @property
+    def _mean(self) -> float:
+        if self.yes_or_no:
+            return sum(times for one, times in self.labels.items() if _YES[one.casefold()] == "1") / max(self.known, 1)
+        return (self._bare.total + float(self._sign) * self._signed.total) / max(self.numbers, 1)
+
+    @property
     def expected(self) -> Decimal:
         """Its mean, rounded to a twentieth of the range."""
         low, high = self.range
+        return low + (high - low) * Decimal(round(20 * (self._mean - float(low)) / float(high - low))) / 20
+
+    @property
+    def spread(self) -> str | None:
+        """Its standard deviation, rounded up to a twentieth of the range, or the most; None where it is usual."""
+        (low, high), mean = self.range, self._mean
         if self.yes_or_no:
-            mean = sum(times for one, times in self.labels.items() if _YES[one.casefold()] == "1") / max(self.known, 1)
-        else:
-            mean = (self._bare.total + float(self._sign) * self._signed.total) / max(self.numbers, 1)
-        return low + (high - low) * Decimal(round(20 * (mean - float(low)) / float(high - low))) / 20
+            return ANY_VALUES
+        squares = (self._bare.squares + float(self._sign) ** 2 * self._signed.squares) / max(self.numbers, 1)
+        variance, most = squares - mean**2, (mean - float(low)) * (float(high) - mean)
+        if variance >= _MOSTLY * most:
+            return ANY_VALUES
+        twentieths = math.ceil(20 * math.sqrt(max(variance, 0)) / float(high - low))
+        return plain((high - low) * twentieths / 20) if twentieths > 10 * USUAL_SPREAD else None
+
+
+def _sexes(people: Mapping[str, int]) -> dict[str, str]:
+    """Return what letters and words for the two sexes are to be called, where nearly everyone has one; else nothing.
+
+    In the table's own words where it has one for each, the word that most people have.
+
+    >>> _sexes({"w": 50, "m": 45, "divers": 3})
+    {'w': 'female', 'm': 'male'}
+    >>> _sexes({"w": 50, "männlich": 40, "weiblich": 3, "m": 2})
+    {'w': 'weiblich', 'männlich': 'männlich', 'weiblich': 'weiblich', 'm': 'männlich'}
+    """
+    known = [one for one in people if one in _SEX]
+    if len({_SEX[one] for one in known}) < 2 or sum(people[one] for one in known) < _MOSTLY * sum(people.values()):
+        return {}
+    words: dict[str, str] = {}
+    for one in known:
+        if len(one) > 1:
+            words.setdefault(_SEX[one], one)
+    if len(words) == len(known):
+        return {}  # one word for each: as the table writes it
+    return {one: words[_SEX[one]] if len(words) > 1 else _SEX[one] for one in known}
 
 
 def _outward(low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
     if low >= 0 and high <= 1:
         return Decimal(0), Decimal(1)
-    step = Decimal(10) ** math.floor(math.log10(max(abs(low), abs(high))))
+    step = Decimal(10) ** math.floor(math.log10(max(abs(low), abs(high)) / 2))
     least = Decimal(0) if low >= 0 else math.floor(low / step) * step
     return least, Decimal(0) if high <= 0 else math.ceil(high / step) * step
 
@@ -250,11 +307,16 @@ class Look:
         Raises:
             InvalidInput: If there is none of that name.
         """
-        found = [one for one in self.columns if one.name == name]
+        exact = [one for one in self.columns if one.name == name]
+        found = exact or [one for one in self.columns if one.name.casefold() == name.casefold()]
         if len(found) != 1:
             there = ", ".join(one.name for one in self.columns)
             raise InvalidInput(field, name, "must be there once" if found else f"must be one of {there}")
         return found[0]
+
+    def without(self, columns: Sequence[Column]) -> "Look":
+        """Return the table without some columns."""
+        return replace(self, columns=tuple(one for one in self.columns if one not in columns))
 
     @property
     def groups(self) -> list[Column]:
@@ -287,11 +349,25 @@ def look(given: Any, *, progress: Progress | None = None) -> Look:
     names = [name for name in dict.fromkeys(table.names) if name and table.names.count(name) == 1]
     columns = [Column(name, table.decimal_comma) for name in names]
     counted = names.index(COUNT) if COUNT in names else None
-    rows = (row for _, row in table.picked(names) if row is not None)
+    ragged: list[int] = []  # the first row that has another number of entries than there are names
+
+    def whole() -> Iterator[Row]:
+        for place, row in table.picked(names):
+            if row is not None:
+                yield row
+            elif not ragged:
+                ragged.append(place)
+
+    rows = whole()
     while some := list(islice(rows, _SOME)):
         people = None if counted is None else [int(number(row[counted]) or 0) for row in some]
         for column, entries in zip(columns, zip(*some, strict=True), strict=True):
             column.add(entries, people)
+    if ragged and not any(column.rows for column in columns):
+        rule = (
+            f"must have the names of the columns, as many as line {ragged[0]} has entries: take away what is above them"
+        )
+        raise InvalidInput("table", "line 1", rule)
     if not columns or not columns[0].rows:
         raise InvalidInput("table", "no rows", "must have a row for each person below the names of its columns")
     total = columns[0].rows
@@ -326,11 +402,15 @@ def draft_text(found: Look, wish: Wish) -> str:
         InvalidInput: If a column is not there, or cannot be what it is asked for.
     """
     groups = [_as_groups(found.column(name, field="group-column"), wish) for name in wish.groups]
-    groups = groups or _likeliest(found.groups, "group-column", found, _TWO_GROUPS)
     metrics = [_as_metric(found.column(name, field="metric-column")) for name in wish.metrics]
+    if not groups:
+        # What alone can be measured is no group.
+        rest = found.without(metrics or (found.metrics if len(found.metrics) == 1 else []))
+        groups = _likeliest(rest.groups, "group-column", rest, _two_groups(rest))
+    _check_labels(groups, wish)
     if not metrics:
-        others = [one for one in found.metrics if one not in groups]
-        metrics = _likeliest(others, "metric-column", found, _NUMBERS)
+        rest = found.without(groups)
+        metrics = _likeliest(rest.metrics, "metric-column", rest, _NUMBERS)
     _check_apart(groups, metrics)
     by = " and ".join(one.name for one in groups)
     title = wish.title or f"{' and '.join(one.name for one in metrics)} by {by}"
@@ -355,7 +435,7 @@ def _check_draft(text: str) -> None:
 
 
 def _as_groups(column: Column, wish: Wish) -> Column:
-    if wish.labels:
+    if any(_called(column, text) for text in wish.labels):
         return column
     if column.many or len(column.groups) > _MOST_GROUPS:
         rule = f"must have at most {_MOST_GROUPS} labels: make a column of fewer, such as groups of ages"
@@ -376,10 +456,13 @@ def _as_metric(column: Column) -> Column:
     return column
 
 
-_TWO_GROUPS = (
-    f"two to {_MOST_GROUPS} labels that {FEW_PEOPLE} people and one in {FEW_OF} have each. A study compares groups: "
-    "name the column, and labels that fewer have: --group-column COLUMN --group LABEL --group LABEL"
-)
+def _two_groups(found: Look) -> str:
+    """Return what no column has that could be groups, and what helps: naming rare labels, or people of two groups."""
+    common = f"two to {_MOST_GROUPS} labels that {FEW_PEOPLE} people and one in {FEW_OF} have each"
+    rule = f"{common}. A study compares groups: "
+    if any(len(one.labels) > 1 and not one.names_people and not one.is_metric for one in found.columns):
+        return f"{rule}name the column, and labels that fewer have: --group-column COLUMN --group LABEL --group LABEL"
+    return f"{rule}take a table with people of at least two, or write the study's own file by hand"
 
 
 _NUMBERS = (
@@ -412,14 +495,18 @@ def _metric_lines(one: Column) -> list[str]:
         notes.append("it looks like 0 to 100")
     if one.missing:
         notes.append(f"missing in {_about(one.missing, one.rows)}")
-    expected = one.expected
-    return [
+    expected, spread = one.expected, one.spread
+    lines = [
         "[[metrics]]",
         f"name = {_text(one.name)}  # {'; '.join(notes)}",
         f"low = {plain(low)}",
         f"high = {plain(high)}",
         f"expect = {plain(expected)}  # the mean to reckon with, as in the table; a wrong guess costs only precision",
     ]
+    if spread is not None:
+        told = _text(spread) if spread == ANY_VALUES else spread
+        lines.append(f"spread = {told}  # how far values lie from it: the standard deviation, or any values")
+    return lines
 
 
 def _rounded(value: Decimal, ends: tuple[Decimal, Decimal]) -> str:
@@ -430,18 +517,36 @@ def _rounded(value: Decimal, ends: tuple[Decimal, Decimal]) -> str:
 
 
 def _groups_of(one: Column, wish: Wish) -> dict[str, list[str]]:
-    if not wish.labels:
-        return one.groups
-    there = [text for text in wish.labels if text in one.labels]
-    if len(there) < 2:
-        rule = f"must name at least two labels of {one.name}, as the table has them"
-        raise InvalidInput("group", ", ".join(wish.labels), rule)
-    return {text: [text] for text in there}
+    named = {text: same for text in wish.labels if (same := _called(one, text))}
+    # Where attributes cross, one whose labels nobody named keeps those that are common.
+    return named or one.groups
+
+
+def _called(one: Column, text: str) -> list[str]:
+    """Return the labels of a column that somebody calls so, in any capitals, or those of a group of the draft."""
+    alike = [each for each in one.labels if each.casefold() == text.strip().casefold()]
+    return alike or one.groups.get(text, [])
+
+
+def _check_labels(groups: Sequence[Column], wish: Wish) -> None:
+    """Refuse labels that no column has, that are named twice, or that stand alone."""
+    for text in wish.labels:
+        if not any(_called(one, text) for one in groups):
+            there = "; ".join(f"{one.name} has {', '.join(one.groups) or 'none that many have'}" for one in groups)
+            raise InvalidInput("group", text, f"must be a label of the table ({there}), a rare one as the table has it")
+    for one in groups:
+        found = _groups_of(one, wish)
+        named = [each for same in found.values() for each in same]
+        if len(found) < 2 or len(set(named)) < len(named):
+            rule = f"must name at least two labels of {one.name}, each once: one group has nothing beside it"
+            raise InvalidInput("group", ", ".join(wish.labels), rule)
 
 
 def _attribute_lines(groups: Sequence[Column], wish: Wish) -> list[str]:
     if len(groups) == 1:
-        return ["[attribute]", *_group_lines(groups[0], wish), *_answering()]
+        one = groups[0]
+        found = {name: sum(one.labels[text] for text in same) for name, same in _groups_of(one, wish).items()}
+        return ["[attribute]", *_group_lines(one, wish), *_answering(), *_without_small(found)]
     lines = ["[attribute]  # these cross: female of 18-29 is a group of its own", *_answering()]
     for one in groups:
         lines += ["", "[[attribute.cross]]", *_group_lines(one, wish)]
@@ -463,6 +568,17 @@ def _group_lines(one: Column, wish: Wish) -> list[str]:
         f"groups = [{', '.join(map(_text, found))}]",
         f"shares = [{', '.join(_shares(counts))}]  # rounded, as in the table; who is asked may be others",
     ]
+
+
+def _without_small(found: Mapping[str, int]) -> list[str]:
+    """Return a line for who would not ask for gaps of groups that are so small that these need most of the people."""
+    total = sum(found.values())
+    large = [name for name, count in found.items() if count >= _SMALL * total]
+    small = [name for name in found if name not in large]
+    if not small or not 2 <= len(large) <= _MOST_LARGE:
+        return []
+    pairs = (f"{{ of = {_text(of)}, against = {_text(other)} }}" for of, other in combinations(large, 2))
+    return [f"# comparisons = [{', '.join(pairs)}]  # gaps with {' or '.join(small)} take many times the people"]
 
 
 def _shares(counts: Sequence[int]) -> list[str]:
@@ -495,6 +611,10 @@ def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish
             meant.append(f'{_text(EVERY_OTHER)} = ""  # every other label counts as missing')
         if meant:
             lines += ["", f"[table.labels.{_key(one.name)}]", *meant]
+        if len(found) > 2:
+            spelled_twice = f'# "another spelling" = {_text(next(iter(found)))}'
+            heading = [] if meant else ["", f"# [table.labels.{_key(one.name)}]"]
+            lines += [*heading, f"{spelled_twice}  # if two labels mean one group; take the other out of groups, too"]
     for one in metrics:
         meant = [f"{_key(text)} = {_YES[text.casefold()]}" for text in sorted(one.labels)] if one.yes_or_no else []
         if not one.yes_or_no and one.numbers < one.known:
@@ -510,6 +630,11 @@ def _other_lines(found: Look, groups: Sequence[Column], metrics: Sequence[Column
     for what, columns in (("groups", found.groups), ("metrics", found.metrics)):
         if names := [one.name for one in columns if one.name not in used]:
             lines.append(f"# Columns that could be {what}, too: {', '.join(names)}")
+    lines += [
+        f"# Does {one.name} say how many people a row stands for? Call the column count, and run new again."
+        for one in found.columns
+        if one.looks_counted and one.name not in used
+    ]
     return ["", *lines] if lines else []
 
 

@@ -24,6 +24,8 @@ from fairgauge.targets.inputs import ABSTAINING
 from fairgauge.targets.scores import CENTRED, Scores
 
 UNCENTRED = "uncentred"
+# What plans and designs call the tables of questions some of which share one.
+TOGETHER = "together"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
 _WORTH = 0.005
 # Of more questions than this not every two are tried together, which takes a second or so each.
@@ -44,6 +46,15 @@ class Table:
     def design(self) -> str:
         """The design of the table."""
         return self.questions[0].design
+
+
+def name_of(design: str, *, tables: int, questions: int) -> str:
+    """Return what plans and designs call a question's table, made by a design, in a study of so many.
+
+    >>> name_of("centred", tables=1, questions=2)
+    'together'
+    """
+    return design if tables == questions else TOGETHER
 
 
 @runtime_checkable

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
-    from fairgauge.reports.document import Report, render_report, report
+    from fairgauge.reports.html_report import Report, render_report, report
     from fairgauge.reports.planning import PlanView, plan_views, study_views
 
 __all__ = ["PlanView", "Report", "plan_views", "render_report", "report", "study_views"]
@@ -33,10 +33,10 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "PlanView": "planning",
-        "Report": "document",
+        "Report": "html_report",
         "plan_views": "planning",
-        "render_report": "document",
-        "report": "document",
+        "render_report": "html_report",
+        "report": "html_report",
         "study_views": "planning",
     },
 )

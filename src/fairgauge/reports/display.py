@@ -11,10 +11,11 @@ from fractions import Fraction
 
 from fairgauge.channel import Channel
 from fairgauge.estimation import Estimate
-from fairgauge.languages import Numeral, Told
-from fairgauge.reports.devices import device_assumptions, exact_epsilon, odds_sentence, question_sentence
-from fairgauge.reports.particulars import Particulars
-from fairgauge.reports.sites import (
+from fairgauge.languages import Numeral, Sentence
+from fairgauge.reports.device_sentences import device_assumptions, exact_epsilon, odds_sentence, question_sentence
+from fairgauge.reports.provenance import Provenance
+from fairgauge.reports.site_sentences import (
+    answer_command,
     asks_sentence,
     noise_sentence,
     outcome_sentence,
@@ -36,7 +37,8 @@ class Display(ABC):
         check: The keys of how to check a sealed study, and one that is not sealed.
         template: The file with pieces that reports and pages share; what only one of them has is in a file of the same
             name that starts with ``_report`` or ``_page``.
-        kept: What it is called that single answers are kept.
+        kept: The key of what it is called that single answers are kept.
+        sent: What an answer is made of, in commands.
         few: Why nothing is shown of a few.
         answered: What a tally counts, where it is said of which study.
         no_ratio: The key of why there is no ratio.
@@ -49,6 +51,7 @@ class Display(ABC):
     check: tuple[str, str]
     template: str
     kept: str
+    sent: str
     few: str
     answered: str
     no_ratio: str
@@ -70,6 +73,11 @@ class Display(ABC):
     def credited(self, study: Study, answers: Sequence[int]) -> tuple[str, str]:
         """Return how many answers a model card's numbers are based on, and what was done for privacy."""
 
+    def command(self, study: Study, address: str) -> str | None:
+        """Return what a contributor who has a ticket types to answer a study; None where a page answers."""
+        del study, address
+        return None
+
     @abstractmethod
     def described(self, study: Study) -> dict[str, object]:
         """Return what a report tells of the mechanism itself."""
@@ -87,7 +95,7 @@ class Display(ABC):
         """Return by which factor an answer can change odds at most, None without limit; and the key of its picture."""
 
     @abstractmethod
-    def assumed(self, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
+    def assumed(self, study: Study, estimate: Estimate, particulars: Provenance) -> list[str]:
         """Return what has to be true for the numbers to be, a sentence each; what is checked is said to be."""
 
 
@@ -119,7 +127,7 @@ class _Devices(Display):
     def odds(self, question: Question) -> tuple[float | Fraction | None, str]:
         return question.channel.loss, "odds.picture"
 
-    def assumed(self, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
+    def assumed(self, study: Study, estimate: Estimate, particulars: Provenance) -> list[str]:
         return device_assumptions(study, estimate, particulars)
 
 
@@ -132,12 +140,15 @@ class _Sites(Display):
         return [(study.questions[0], asks_sentence(study.questions[0].counts))]
 
     def about(self, estimate: Estimate) -> str:
-        return Told.of(f"sites.about-{estimate.kind.text or estimate.interval}")
+        return Sentence.of(f"sites.about-{estimate.kind.text or estimate.interval}")
 
     def credited(self, study: Study, answers: Sequence[int]) -> tuple[str, str]:
         declared = study.questions[0].epsilon
         private = f"Each site added noise to its counts, with epsilon {declared} for each person."
         return f"Based on what {answers[0]:,} sites counted for the study", private
+
+    def command(self, study: Study, address: str) -> str:
+        return answer_command(study, address)
 
     def described(self, study: Study) -> dict[str, object]:
         site = study.questions[0].counts
@@ -158,7 +169,7 @@ class _Sites(Display):
     def odds(self, question: Question) -> tuple[float, str]:
         return math.exp(float(question.counts.loss)), "sites.odds-picture"
 
-    def assumed(self, study: Study, estimate: Estimate, particulars: Particulars) -> list[str]:
+    def assumed(self, study: Study, estimate: Estimate, particulars: Provenance) -> list[str]:
         return site_assumptions(study.questions[0].counts, estimate.kind, particulars)
 
 
@@ -170,7 +181,8 @@ _DISPLAYS: Registry[Display] = Registry(
             count="study.answers",
             check=("study.check-all", "study.check-signature"),
             template="_devices.html",
-            kept="Single answers are kept",
+            kept="report.kept",
+            sent="symbols",
             few="too few to hide one person among",
             answered="answers to this study",
             no_ratio="ratio.none",
@@ -182,7 +194,8 @@ _DISPLAYS: Registry[Display] = Registry(
             count="sites.count",
             check=("sites.check-all", "sites.check-signature"),
             template="_sites.html",
-            kept="What single sites sent is kept",
+            kept="report.kept-sites",
+            sent="counts of each site",
             few="so few that one could be told apart",
             answered="sites that answered this study",
             no_ratio="sites.no-ratio",

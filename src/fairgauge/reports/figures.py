@@ -6,14 +6,17 @@ Each is drawn twice, for a wide column and for a phone, and the style sheet show
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from markupsafe import Markup
 
 from fairgauge.estimation import Interval
-from fairgauge.languages import MINUS, PLAIN, Numeral, Told, Voice
-from fairgauge.reports.svg import NARROW, SIZE, WIDE, Axis, Drawing, fitted
+from fairgauge.languages import MINUS, PLAIN, Numeral, Sentence, Voice
+from fairgauge.reports.svg_shapes import NARROW, SIZE, WIDE, Axis, Drawing, width_of, wrapped
 
 _ROW, _FOOT, _EDGE = 34, 30, 14
+_LINE = SIZE + 4
+_MOST_LABEL = 240.0  # how wide the column of labels may be; longer ones have several lines
 _PLOT = 230
 
 
@@ -78,39 +81,67 @@ def _intervals(
     voice: Voice,
 ) -> Drawing:
     wide = width >= WIDE
-    row = _ROW if wide else _ROW + SIZE + 4
     left: float = _EDGE
     right: float = _EDGE
     if wide:
-        left = min(200.0, 20 + 7.6 * max(len(bar.label) for bar in bars))
-        right = max(110.0, min(220.0, 20 + 7.6 * max(len(bar.said) for bar in bars)))
-    height = _EDGE + row * len(bars) + _FOOT
+        left = min(_MOST_LABEL, 20 + max(width_of(bar.label) for bar in bars if bar.interval is not None))
+        right = max(110.0, min(220.0, 20 + max(width_of(bar.said) for bar in bars)))
+    rows = _rows(bars, left - 16 if wide else None, width)
+    height = _EDGE + sum(row.height for row in rows) + _FOOT
     drawing, axis = Drawing(width, height), Axis(*ends, left, width - right)
     floor = height - _FOOT
     if marks.tolerance is not None:
         start, end = map(axis.at, (-marks.tolerance, marks.tolerance))
         drawing.box((start, 4), (end - start, floor - 4), "tolerance")
-    places = [_EDGE + row * number + (row / 2 if wide else row - 10) for number in range(len(bars))]
+    tops = accumulate((row.height for row in rows), initial=float(_EDGE))
+    places = [top + (row.height / 2 if wide else row.height - 10) for row, top in zip(rows, tops, strict=False)]
     # On a phone words stand above their bar, and no line may run through them.
     beside = [(y - 7, min(y + 14, floor)) for y, bar in zip(places, bars, strict=True) if bar.interval is not None]
     spans = [(4.0, floor)] if wide else beside
     _ticks(drawing, axis, spans, 6 if wide else 4, voice)
     for top, bottom in spans if marks.zero else []:
         drawing.line((axis.at(0.0), top), (axis.at(0.0), bottom), "zero")
-    for y, bar in zip(places, bars, strict=True):
+    for y, row, bar in zip(places, rows, bars, strict=True):
         if bar.interval is None:
-            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, width)), "heading")
+            _words(drawing, row.lines, y + SIZE / 3 - _LINE * (len(row.lines) - 1) / 2, "heading", voice)
             continue
-        if wide:
-            drawing.text(0, y + SIZE / 3, voice.alone(fitted(bar.label, left - 16)), "label")
-            drawing.text(width, y + SIZE / 3, voice.alone(bar.said), "number", "end")
-        else:
-            drawing.text(0, y - SIZE, voice.alone(fitted(bar.label, width / 2)), "label")
-            drawing.text(width, y - SIZE, voice.alone(bar.said), "number", "end")
+        under = 0 if wide or row.beside else 1
+        first = (
+            y + SIZE / 3 - _LINE * (len(row.lines) - 1) / 2 if wide else y - SIZE - _LINE * (len(row.lines) - 1 + under)
+        )
+        _words(drawing, row.lines, first, "label", voice)
+        drawing.text(width, y + SIZE / 3 if wide else y - SIZE, voice.alone(bar.said), "number", "end")
         start, end = axis.at(bar.interval.low), axis.at(bar.interval.high)
         drawing.box((start, y - 4), (max(end - start, 1.0), 8), f"interval {bar.kind}")
         drawing.dot(axis.at(bar.interval.estimate), y, f"mark {bar.kind}")
     return drawing
+
+
+@dataclass(frozen=True)
+class _Row:
+    """How high a row is, the lines of its label, and whether its number stands beside them."""
+
+    height: float
+    lines: list[str]
+    beside: bool
+
+
+def _rows(bars: Sequence[Bar], room: float | None, width: int) -> list[_Row]:
+    """Return the rows of bars whose labels have so much room; without any, labels stand above their bar."""
+    found = []
+    for bar in bars:
+        beside = room is not None or width_of(bar.label) + width_of(bar.said) + SIZE <= width
+        lines = wrapped(bar.label, width if bar.interval is None or room is None else room)
+        if room is not None or bar.interval is None:
+            found.append(_Row(max(_ROW, _LINE * len(lines) + SIZE), lines, beside))
+        else:
+            found.append(_Row(_ROW + _LINE * (len(lines) + (not beside)), lines, beside))
+    return found
+
+
+def _words(drawing: Drawing, lines: Sequence[str], first: float, kind: str, voice: Voice) -> None:
+    for number, line in enumerate(lines):
+        drawing.text(0, first + _LINE * number, voice.alone(line), kind)
 
 
 def shrinking_figure(
@@ -136,8 +167,10 @@ def shrinking_figure(
     aim = needed if needed is not None and looks[-1].answers < needed <= answers[1] else None
 
     def draw(width: int) -> Drawing:
-        left, right, floor = 52, 16, _PLOT - _FOOT
-        up, along = Axis(*ends, floor, 10), Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
+        right, floor = 16, _PLOT - _FOOT
+        up = Axis(*ends, floor, 10)
+        left = max(52.0, 14 + max((width_of(_tick(value, voice)) for value in up.ticks(5)), default=0))
+        along = Axis(math.log10(answers[0]), math.log10(answers[1]), left, width - right)
         drawing = Drawing(width, _PLOT + 14)
         _grid(drawing, up, along, answers, voice)
         _band(drawing, up, along, looks)
@@ -185,7 +218,7 @@ def odds_figure(rows: Sequence[tuple[str, float, float, float]], *, description:
 
 
 def _believed(low: float, high: float) -> str:
-    return Told.of("picture.range", low=math.floor(100 * low), high=math.ceil(100 * high))
+    return Sentence.of("picture.range", low=math.floor(100 * low), high=math.ceil(100 * high))
 
 
 def progress_figure(part: float, *, description: str, voice: Voice = PLAIN) -> Markup:
@@ -202,11 +235,11 @@ def progress_figure(part: float, *, description: str, voice: Voice = PLAIN) -> M
     return _both(draw, voice.tell(description))
 
 
-def moves_figure(bars: Sequence[tuple[str, float, str]], *, description: str) -> Markup:
+def moves_figure(bars: Sequence[tuple[str, float, str]], *, description: str, voice: Voice = PLAIN) -> Markup:
     """Draw sizes as bars from zero: label, size, and the size in words."""
     rows = [Bar(label, Interval(size, 0.0, size), said, "size") for label, size, said in bars]
     longest = max((size for _, size, _ in bars), default=0.0)
-    return interval_figure(rows, marks=Marks(within=(0.0, 1.08 * longest or 1.0)), description=description)
+    return interval_figure(rows, marks=Marks(within=(0.0, 1.08 * longest or 1.0)), description=description, voice=voice)
 
 
 def trade_figure(points: Sequence[tuple[float, float]], chosen: float, *, description: str) -> Markup:
@@ -294,5 +327,5 @@ def _compact(count: float) -> str:
     """
     for size, word in ((10**9, "billion"), (10**6, "million"), (10**3, "thousand")):
         if count >= size:
-            return Told.of(f"picture.count-{word}", number=Numeral(f"{count / size:g}"))
+            return Sentence.of(f"picture.count-{word}", number=Numeral(f"{count / size:g}"))
     return Numeral(f"{count:g}")

@@ -23,18 +23,19 @@ from fairgauge.estimation import Estimate, Interval
 from fairgauge.estimation.interval import numbers_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.estimation.result import QuestionEstimate
+from fairgauge.languages import Sentence
 from fairgauge.lazy import gives
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.choose_epsilon import EpsilonChoices
-from fairgauge.planning.draft import Draft
-from fairgauge.reports.about import facts
+from fairgauge.planning.study_draft import Draft
 from fairgauge.reports.display import display_of
 from fairgauge.reports.figures import moves_figure
-from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.provenance import Provenance
+from fairgauge.reports.question_view import privacy_views, question_view
+from fairgauge.reports.study_facts import RESPONSE, facts
 from fairgauge.reports.templating import environment, style
 from fairgauge.reports.units import part_of_hundred, unit_of
-from fairgauge.reports.views import privacy_views, question_view
-from fairgauge.reports.words import odds_after
+from fairgauge.reports.verdicts import odds_after
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
 
@@ -59,7 +60,7 @@ def _study_html(study: Study) -> str:
         "study",
         study=study,
         display=display_of(study.mechanism),
-        facts=[fact for fact in facts(study, 0, Particulars()) if fact.name != "Response"],
+        facts=[fact for fact in facts(study, 0, Provenance()) if fact.name != Sentence.of(RESPONSE)],
         asks=[sentence for _, sentence in display_of(study.mechanism).asks(study)],
         privacy=privacy_views(study),
     )

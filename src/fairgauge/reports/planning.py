@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from fairgauge.languages import MINUS
+from fairgauge.languages import MINUS, Label
 from fairgauge.planning.choose_epsilon import no_study_sentence
 from fairgauge.planning.rows import Parts, PlanPart, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure
@@ -39,6 +39,13 @@ class PlanView:
     heading: str
     means: tuple[tuple[str, str], ...] = ()
     figure: Markup | None = None
+    means_heading: str = "mean of"
+
+    @property
+    def about_figure(self) -> str:
+        """What the picture shows, to stand behind the sentence; empty where there is none."""
+        worst = "worst " if self.rows else ""
+        return f" The picture shows the {worst}error, in {self.unit}, for other epsilons." if self.figure else ""
 
 
 @dataclass(frozen=True)
@@ -72,12 +79,12 @@ class _Told:
     def view(self, figure: Markup | None = None) -> PlanView:
         unit, several = self.unit, len(self.parts) > 1
         level = level_of(self.metric)
-        rows = [(_name(part), f"±{unit.of(part.error or 0)}") for part in self.parts]
-        means = [(_name(part), f"±{level.of(part.error or 0)}") for part in self.told.means]
+        rows = [(_name(part), unit.of(part.error or 0, "±")) for part in self.parts]
+        means = [(_name(part), level.of(part.error or 0, "±")) for part in self.told.means]
         return PlanView(
-            title=f"{self.metric.name} by {self.attribute.name}",
+            title=f"{Label(self.metric.name)} by {Label(self.attribute.name)}",
             sentence=self.sentence(),
-            unit=f"{unit.word}s" if unit.word else "the metric's units",
+            unit=unit.name or "the metric's units",
             rows=tuple(rows) if several else (),
             heading="comparison" if self.target == "gap" else "mean of",
             means=tuple(means) if several else (),

@@ -19,8 +19,6 @@ def environment(*packages: str) -> Environment:
     # Where a number ends a line, its sign goes with it.
     found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     found.filters["steady"] = steady
-    # Inside of a style sheet's quotes: every sign by its number, so that none ends them.
-    found.filters["css"] = lambda text: "".join(f"\\{ord(sign):06x}" for sign in text)
     found.globals["voice"] = PLAIN  # pages bring another one
     return found
 

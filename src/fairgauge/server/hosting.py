@@ -15,7 +15,7 @@ from fairgauge.server.logs import log_to
 from fairgauge.server.server_config import ServerConfig
 from fairgauge.server.slow_clients import make_protocol
 
-BACKLOG = 4096
+_BACKLOG = 4096
 Lifespan = Literal["on", "off"]
 
 
@@ -55,7 +55,7 @@ def listen(config: ServerConfig) -> socket.socket:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:
         return socket.create_server(
-            (config.host, config.port), family=family, backlog=BACKLOG, reuse_port=config.reuse_port
+            (config.host, config.port), family=family, backlog=_BACKLOG, reuse_port=config.reuse_port
         )
     except OSError as error:
         rule = f"cannot be used: {error.strerror or error}"
@@ -86,7 +86,7 @@ def make_settings(
         access_log=False,
         proxy_headers=False,  # addresses of senders are not even read
         server_header=False,
-        backlog=BACKLOG,
+        backlog=_BACKLOG,
         timeout_keep_alive=max(1, round(config.limits.idle_seconds)),
         timeout_graceful_shutdown=config.shutdown_seconds,
         ssl_certfile=config.tls_cert,

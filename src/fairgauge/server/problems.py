@@ -66,7 +66,7 @@ _KIND_OF: tuple[tuple[type[Exception], str], ...] = (
     (server_errors.AnswersGone, "answers-gone"),
     (server_errors.OtherTerms, "other-admission"),
     (server_errors.Conflict, "conflict"),
-    (server_errors.Contradicted, "contradicted"),
+    (server_errors.RecordContradicted, "contradicted"),
     (server_errors.Closed, "closed"),
     (server_errors.TooEarly, "too-early"),
     (server_errors.TooMany, "too-many"),

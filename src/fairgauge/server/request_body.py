@@ -1,6 +1,7 @@
 """Bodies of requests, read no further than allowed, and counted as they come in."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from starlette.types import Receive, Scope
 
@@ -50,9 +51,13 @@ def media_type(scope: Scope) -> str:
     """Return the media type of a body, without its parameters."""
     for name, value in scope["headers"]:
         if name == b"content-type":
-            kind: str = value.decode("latin-1").partition(";")[0].strip().lower()
-            return kind
+            return _kind(value)
     return ""
+
+
+@lru_cache(maxsize=64)
+def _kind(value: bytes) -> str:
+    return value.decode("latin-1").partition(";")[0].strip().lower()
 
 
 def _too_large(most: int) -> TooLarge:

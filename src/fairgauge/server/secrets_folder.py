@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairgauge.errors import InvalidInput
 
-LOCK = ".lock"
+_LOCK = ".lock"
 
 
 def sync(path: Path) -> None:
@@ -26,7 +26,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from changing the folder while a file in it is read, changed and written."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InvalidInput("secrets", folder, f"cannot be changed: {error.strerror}") from None
     try:

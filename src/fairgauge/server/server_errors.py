@@ -58,7 +58,7 @@ class OtherTerms(Refused):
     """A study is published already, on other terms."""
 
 
-class Contradicted(Refused):
+class RecordContradicted(Refused):
     """The record of seals and released batches says otherwise."""
 
 

@@ -20,13 +20,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.server_config import ConnectionLimits
 
-SWEEP_SECONDS = 0.5
+_SWEEP_SECONDS = 0.5
 # A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
 # The first of what is read at once is not counted, since it is the network that cuts there.
 MOST_PIECES = 1000
 MOST_HEADERS = 64  # each takes a few microseconds, and more memory than its bytes
 REQUEST_BYTES = 4096  # what a request takes in memory beside its address, headers and body
-HEADER_BYTES = 160  # what a header takes beside its own bytes
+_HEADER_BYTES = 160  # what a header takes beside its own bytes
 COPIES = 3  # of an address and headers: as they came, decoded, and in what is made of them
 GONE = "fairgauge.gone"  # in the scope of a request whose sender has left
 
@@ -67,7 +67,7 @@ class Peers:
         self.waiting.pop(connection, None)
         self.waiting[connection] = connection.loop.time() + seconds
         if self._sweeping is None:
-            self._sweeping = connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
+            self._sweeping = connection.loop.call_later(_SWEEP_SECONDS, self._sweep, connection.loop)
 
     def make_room(self, connections: int) -> None:
         """Close the connection that has waited longest, if there are too many: for the other side, or for its turn.
@@ -91,7 +91,7 @@ class Peers:
             del self.waiting[connection]
             self.timed_out += 1
             connection.give_up()
-        self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self.waiting else None
+        self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop) if self.waiting else None
 
 
 class HurriedProtocol(HttpToolsProtocol):
@@ -182,7 +182,7 @@ class HurriedProtocol(HttpToolsProtocol):
     @property
     def _weight(self) -> int:
         """What the request takes in memory whose headers came last, without its body."""
-        return REQUEST_BYTES + COPIES * self._header_bytes + HEADER_BYTES * self._headers
+        return REQUEST_BYTES + COPIES * self._header_bytes + _HEADER_BYTES * self._headers
 
     def _refuse_headers(self) -> None:
         if not self._refused:

@@ -14,7 +14,7 @@ from fairgauge.server.secrets_folder import read_or_make_secret
 
 FILE = "tickets.key"
 KEY_BYTES = 32
-LONGEST_NAME = 100
+_LONGEST_NAME = 100
 _HALF = 8
 
 
@@ -44,8 +44,8 @@ class Tickets:
         Raises:
             InvalidInput: If it is no name.
         """
-        if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
-            raise InvalidInput("site", name[:LONGEST_NAME], f"must be 1 to {LONGEST_NAME} printable characters")
+        if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+            raise InvalidInput("site", name[:_LONGEST_NAME], f"must be 1 to {_LONGEST_NAME} printable characters")
         return self.begun(study, hmac.digest(self._key, f"site {study} {name}".encode(), "sha256"))
 
     def good(self, study: str, ticket: bytes) -> bool:

@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import Callable
 
-BURST_SECONDS = 10.0
+_BURST_SECONDS = 10.0
 
 
-class Rate:
+class TokenBucket:
     """So many a second on average, and a burst of ten seconds' worth at once.
 
     What is asked for is taken if anything is left, and then it may owe: so a large batch passes, and those after it
@@ -16,7 +16,7 @@ class Rate:
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
-        self._most = max(1.0, rate * BURST_SECONDS)
+        self._most = max(1.0, rate * _BURST_SECONDS)
         self._level = self._most
         self._clock = clock
         self._last = clock()

@@ -68,12 +68,13 @@ def simulate(
     """
     if type(study) is not Study:
         check_arguments(study=(study, Study), population=(population, Population))
-    if reading is not None and isinstance(population, Population | SitePopulation):
-        raise InvalidInput("reading", reading, "must be given with a frame or a file")
+    _check_read(population, reading)
     return _DRAWERS[study.mechanism].draw(study, population, clients=clients, seed=seed, reading=reading)
 
 
-def simulate_exactly(study: Study, population: Any, *, clients: int | None = None, seed: Seed = None) -> Tally:
+def simulate_exactly(
+    study: Study, population: Any, *, clients: int | None = None, seed: Seed = None, reading: Reading | None = None
+) -> Tally:
     """Draw the tally of a study that everyone in a population answers: groups split exactly as its histogram says.
 
     That is the source paper's assumption.  Only the mechanism is random.
@@ -85,12 +86,19 @@ def simulate_exactly(study: Study, population: Any, *, clients: int | None = Non
         population: Who answers, as :func:`simulate` takes it; in a study of sites each site once, with its own people.
         clients: Rescale the histogram to so many, by largest remainders; devices only.
         seed: A number or a generator that makes it repeatable.
+        reading: How a frame or a file is read, as :func:`simulate` takes it.
 
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
     """
     check_arguments(study=(study, Study))
-    return _DRAWERS[study.mechanism].draw_exactly(study, population, clients=clients, seed=seed)
+    _check_read(population, reading)
+    return _DRAWERS[study.mechanism].draw_exactly(study, population, clients=clients, seed=seed, reading=reading)
+
+
+def _check_read(population: Any, reading: Reading | None) -> None:
+    if reading is not None and isinstance(population, Population | SitePopulation):
+        raise InvalidInput("reading", reading, "must be given with a frame or a file")
 
 
 class Drawer(Protocol):
@@ -99,7 +107,9 @@ class Drawer(Protocol):
     def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
         """Draw the tally of contributors who are drawn from a population."""
 
-    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+    def draw_exactly(
+        self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None
+    ) -> Tally:
         """Draw the tally of a population that answers as it is."""
 
 
@@ -117,8 +127,10 @@ class _Symbols:
         rng = generator(seed)
         return _counted(study, rng.multinomial(answers, law / law.sum()), rng)
 
-    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
-        population = _histogram(study, population)
+    def draw_exactly(
+        self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None
+    ) -> Tally:
+        population = _histogram(study, population, reading)
         everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
         rng, laws = generator(seed), Laws(study)
         counts = np.zeros(study.symbols, dtype=np.int64)
@@ -133,12 +145,14 @@ class _Counts:
     def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
         return simulate_sites(study, _at_sites(study, population, reading), sites=clients, seed=seed)
 
-    def draw_exactly(self, study: Study, population: Any, *, clients: int | None, seed: Seed) -> Tally:
+    def draw_exactly(
+        self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None
+    ) -> Tally:
         if clients is not None:
             raise InvalidInput(
                 "clients", clients, "must not be given in a study of sites: then sites are those there are"
             )
-        return simulate_sites_exactly(study, _at_sites(study, population), seed=seed)
+        return simulate_sites_exactly(study, _at_sites(study, population, reading), seed=seed)
 
 
 _DRAWERS: Registry[Drawer] = Registry({Channel: _Symbols(), NoisyCounts: _Counts()})
@@ -154,7 +168,7 @@ def _counted(study: Study, counts: NDArray[np.int64], rng: np.random.Generator) 
     return Tally(study.digest, tuple(counts.tolist()), answers)
 
 
-def _at_sites(study: Study, population: Any, reading: Reading | None = None) -> SitePopulation:
+def _at_sites(study: Study, population: Any, reading: Reading | None) -> SitePopulation:
     if isinstance(population, Population):
         rule = "must be a SitePopulation, a data frame or a file with a row for each person in a study of sites"
         raise InvalidInput("population", str(population), rule)
@@ -163,7 +177,7 @@ def _at_sites(study: Study, population: Any, reading: Reading | None = None) -> 
     return SitePopulation.read(study.questions[0].counts, population, reading)
 
 
-def _histogram(study: Study, population: Any, reading: Reading | None = None) -> Population:
+def _histogram(study: Study, population: Any, reading: Reading | None) -> Population:
     return population if isinstance(population, Population) else read_people(study, population, reading).population
 
 

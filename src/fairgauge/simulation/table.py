@@ -28,7 +28,7 @@ UNICODE, WINDOWS = "utf-8-sig", "cp1252"
 _BLOCK = 2**20
 _OFTEN = 2**16  # rows between two reports of progress
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 
 @dataclass(frozen=True)
@@ -210,10 +210,13 @@ def label(entry: Any) -> str:
 def number(entry: Any, *, decimal_comma: bool = False, hundred: bool = False) -> Decimal | None:
     """Return an entry as a number; None for what is none.
 
-    A percent sign divides by a hundred, unless values run to a hundred (``hundred``) as they stand.
+    A percent sign divides by a hundred, unless values run to a hundred (``hundred``) as they stand.  A comma that can
+    part no thousands is a decimal comma; with ``decimal_comma`` every comma is one.
 
     >>> number("76.5%"), number("76.5 %", hundred=True), number("0,85", decimal_comma=True), number("x")
     (Decimal('0.765'), Decimal('76.5'), Decimal('0.85'), None)
+    >>> number("89,9 %"), number("0,850"), number("1,234"), number("1,234", decimal_comma=True)
+    (Decimal('0.899'), Decimal('0.850'), Decimal('1234'), Decimal('1.234'))
     """
     if isinstance(entry, bool):
         return Decimal(int(entry))
@@ -227,7 +230,7 @@ def number(entry: Any, *, decimal_comma: bool = False, hundred: bool = False) ->
     text = entry.strip()
     percent = text.endswith("%")
     text = text[:-1].rstrip() if percent else text
-    if decimal_comma and _COMMA.fullmatch(text):
+    if _COMMA.fullmatch(text) and (decimal_comma or not _THOUSANDS.fullmatch(text)):
         text = text.replace(",", ".")
     elif _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")

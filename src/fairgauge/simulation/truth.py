@@ -7,7 +7,7 @@ from fractions import Fraction
 from fairgauge.simulation.clients import table_input
 from fairgauge.simulation.population import Population
 from fairgauge.study import Question, Study, Table
-from fairgauge.study.sides import margins, planned, side_name
+from fairgauge.study.margins import margins, planned, side_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,9 @@ from fairgauge.study.question import Question, answered_together, counted
 from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, Stratum, check_key
 from fairgauge.study.wording import Texts, check_translations, spoken
 
+# What stands in the order of the groups.
+_OF_GROUPS = {"attributes", "tables"}
+
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
@@ -156,7 +159,7 @@ class Study:
     def draft(given: "str | PathLike[str] | None" = None, /, **stated: Any) -> Any:
         """Read the draft of a study from its own TOML file, or take the same fields as keywords.
 
-        The draft plans (``.plans(clients=…)``) and designs (``.study()``); see :mod:`fairgauge.planning.draft`.
+        The draft plans (``.plans(clients=…)``) and designs (``.study()``); see :mod:`fairgauge.planning.study_draft`.
         """
         return body(Study, "draft")(given, **stated)
 
@@ -190,6 +193,12 @@ class Study:
     def digest(self) -> str:
         """The study's name: SHA-256 of its canonical bytes, in hexadecimal."""
         return sha256(self.to_bytes()).hexdigest()
+
+    @cached_property
+    def seed(self) -> str:
+        """What throws follow from: a digest of all but groups and tables, so the same for groups in another order."""
+        document = document_format.write(self)
+        return sha256(encode({name: document[name] for name in document.keys() - _OF_GROUPS})).hexdigest()
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -410,6 +419,9 @@ def _check_admission(study: Study) -> None:
         raise BadStudy("issuer", "nothing", "must be given where admission is blind")
     if study.admission != "blind" and study.issuer is not None:
         raise BadStudy("issuer", study.issuer.name, "must not be given unless admission is blind")
+    if study.admission == "tickets" and study.release is not None:
+        rule = "must not be tickets where counts leave in batches: who gives out a ticket could read the answer"
+        raise BadStudy("admission", study.admission, rule)
     if study.gateway is not None:
         check_key("gateway", study.gateway)
 

@@ -22,7 +22,7 @@ from fairgauge.study.terms import Issuer, Model, Release, Stratum
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
 
-FORMAT = 1
+_FORMAT = 1
 _DRAFT = 2  # the number that this format had before the first release
 
 # Fields of a study that stand in the document as they are.
@@ -69,10 +69,10 @@ def check(study: "Study", document: Mapping[str, Any]) -> None:
 
 def _check_format(document: Mapping[str, Any]) -> None:
     number = document.get("format", "nothing")
-    if type(number) is int and (number == _DRAFT or (number == FORMAT and "questions" in document)):
+    if type(number) is int and (number == _DRAFT or (number == _FORMAT and "questions" in document)):
         raise BadStudy("format", number, OF_BEFORE)
-    if type(number) is not int or number != FORMAT:
-        raise BadStudy("format", number, f"must be {FORMAT}")
+    if type(number) is not int or number != _FORMAT:
+        raise BadStudy("format", number, f"must be {_FORMAT}")
 
 
 def _members(document: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Document:
@@ -107,7 +107,7 @@ def _named(parts: Document, field: str, reader: Callable[[object], T]) -> dict[s
 
 
 def _read_metric(document: object) -> Metric:
-    parts = _members(document, ("name", "low", "high"), ("help",))
+    parts = _members(document, ("name", "low", "high"), ("help", "better", "unit"))
     check_name("name", parts["name"])
     for end in ("low", "high"):
         check_decimal(end, parts[end])
@@ -242,10 +242,10 @@ def _read_release(document: object) -> Release:
 def write(study: "Study") -> Document:
     """Return the document of a study."""
     document = {
-        "format": FORMAT,
+        "format": _FORMAT,
         "title": study.title,
         **{name: getattr(study, name) for name in PLAIN},
-        "metrics": [_said(metric, "name", "low", "high", "help") for metric in study.metrics],
+        "metrics": [_said(metric, "name", "low", "high", "help", "better", "unit") for metric in study.metrics],
         "attributes": [_write_attribute(attribute) for attribute in study.attributes],
         "model": _said(study.model, "name", "version"),
         "stratum": _said(study.stratum, "of", "name", "share"),

@@ -114,11 +114,30 @@ def check_payload(payload: tuple[int, ...], numbers: int, size: int) -> None:
     Raises:
         InvalidInput: If it is that.
     """
+    if fits(payload, numbers, size):
+        return
     if len(payload) != numbers:
         rule = "must be one symbol in a study for devices" if numbers == 1 else f"must be {numbers}, one a cell"
         raise InvalidInput("counts", f"{len(payload)} counts", rule)
-    if numbers == 1 and not 0 <= payload[0] < size:
-        raise InvalidInput("symbol", payload[0], f"must be from 0 to {size - 1}")
+    raise InvalidInput("symbol", payload[0], f"must be from 0 to {size - 1}")
+
+
+def fits(payload: tuple[int, ...], numbers: int, size: int) -> bool:
+    """Tell whether an answer can hold this, if one has so many numbers and adds to sums of such a size.
+
+    >>> fits((3,), 1, 4), fits((4,), 1, 4), fits((3,), 8, 8)
+    (True, False, False)
+    """
+    return len(payload) == numbers and (numbers > 1 or 0 <= payload[0] < size)
+
+
+def payload_field(numbers: int) -> str:
+    """Return what documents and tables call that which an answer of so many numbers holds.
+
+    >>> payload_field(1), payload_field(8)
+    ('symbol', 'counts')
+    """
+    return "symbol" if numbers == 1 else "counts"
 
 
 def added(payload: tuple[int, ...]) -> Iterable[tuple[int, int]]:

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import cast
+from typing import Literal, cast
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
 from fairgauge.lazy import late
-from fairgauge.study.checks import check_name, check_prose
+from fairgauge.study.checks import check_name, check_prose, named
 from fairgauge.study.numbers import Number, decimal_text, exact
+
+LOWER: Literal["lower"] = "lower"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -23,6 +25,8 @@ class Metric:
         low: The least value.
         high: The largest value.
         help: What to give as a value, for the person who is asked.
+        better: ``"lower"`` where less is better, as of errors; else more is.
+        unit: What stands behind a value, such as ``"ms"``.
 
     >>> Metric("recall", 0, 1).high
     '1'
@@ -32,19 +36,36 @@ class Metric:
     low: str
     high: str
     help: str | None = None
+    better: Literal["lower"] | None = None
+    unit: str | None = None
 
     _repr_html_ = late("_repr_html_")
 
-    def __init__(self, name: str, low: Number, high: Number, *, help: str | None = None) -> None:  # noqa: A002 - the document's word
+    def __init__(  # noqa: PLR0913 - what a document may say of a metric
+        self,
+        name: str,
+        low: Number,
+        high: Number,
+        *,
+        help: str | None = None,  # noqa: A002 - the document's word
+        better: Literal["lower"] | None = None,
+        unit: str | None = None,
+    ) -> None:
         check_name("name", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "low", decimal_text("low", low))
         object.__setattr__(self, "high", decimal_text("high", high))
         object.__setattr__(self, "help", help)
+        object.__setattr__(self, "better", better)
+        object.__setattr__(self, "unit", unit)
         if _end(self.low) >= _end(self.high):
             raise BadStudy("high", self.high, f"must be above low, which is {self.low}")
         if help is not None:
             check_prose("help", help)
+        if better not in (None, LOWER):
+            raise BadStudy("better", named(better), f"must be {LOWER}, or left out where more is better")
+        if unit is not None:
+            check_name("unit", unit)
 
     @property
     def scale(self) -> float:

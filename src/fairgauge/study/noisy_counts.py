@@ -11,11 +11,11 @@ from fairgauge.channel import check_levels, rounded_up
 from fairgauge.errors import BadStudy
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_integer, check_is, check_prose, listed
-from fairgauge.study.metric import Metric
+from fairgauge.study.metric import LOWER, Metric
 from fairgauge.study.numbers import Number, positive
 
 MOST_RECORDS = 1000
-MOST_PRODUCT = 2**53 - 1  # what every JSON reader takes for an exact integer
+_MOST_PRODUCT = 2**53 - 1  # what every JSON reader takes for an exact integer
 MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 FEWEST = 3
 
@@ -29,7 +29,7 @@ RATES = {
     "false positive rate": "fpr",
     "precision": "precision",
 }
-_RATE_METRICS = tuple(Metric(name, 0, 1) for name in RATES)
+_RATE_METRICS = tuple(Metric(name, 0, 1, better=LOWER if key == "fpr" else None) for name, key in RATES.items())
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -83,7 +83,8 @@ class NoisyCounts:
             if outcome == "levels" and value is None:
                 raise BadStudy(field, "nothing", "must be given where the outcome is levels")
             if outcome == "confusion" and value is not None:
-                raise BadStudy(field, "something", "must not be given where the outcome is confusion")
+                rule = "must not be given where the outcome is confusion"
+                raise BadStudy(field, getattr(value, "name", "something"), rule)
         if metric is not None:
             check_is("metric", metric, Metric)
         if self.levels is not None:
@@ -177,4 +178,4 @@ class NoisyCounts:
         for payload in payloads:
             for index, (first, second) in enumerate(combinations_with_replacement(payload, 2)):
                 found[index] += first * second
-        return () if max(found, default=0) > MOST_PRODUCT else tuple(found)
+        return () if max(found, default=0) > _MOST_PRODUCT else tuple(found)

@@ -27,7 +27,7 @@ def texts_of(study: "Study") -> dict[str, str]:
     """
     found = {"title": study.title, "purpose": study.purpose}
     for i, metric in enumerate(study.metrics):
-        found |= {f"metrics[{i}].name": metric.name, f"metrics[{i}].help": metric.help}
+        found |= {f"metrics[{i}].{text}": getattr(metric, text) for text in ("name", "help", "unit")}
     for i, attribute in enumerate(study.attributes):
         found |= dict(_attribute_texts(f"attributes[{i}]", attribute))
     found |= {f"tables[{n}].person": table[0].mechanism.person for n, table in enumerate(study.tables)}
@@ -117,7 +117,8 @@ def explained(study: "Study", helps: Texts) -> "Study":
             raise InvalidInput("explain", name, f"must be one of {', '.join(dict.fromkeys(names))}")
 
     def metric_helped(metric: Metric) -> Metric:
-        return Metric(metric.name, metric.low, metric.high, help=helps.get(metric.name, metric.help))
+        told = {"help": helps.get(metric.name, metric.help), "better": metric.better, "unit": metric.unit}
+        return Metric(metric.name, metric.low, metric.high, **told)  # type: ignore[arg-type]
 
     def attribute_helped(attribute: Attribute) -> Attribute:
         return Attribute(

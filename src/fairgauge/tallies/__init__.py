@@ -6,6 +6,6 @@ those in files; both leave the counting to an engine that exists, and load it wh
 
 from fairgauge.tallies.counts import Tally
 from fairgauge.tallies.files import ENGINES, from_files
-from fairgauge.tallies.frames import from_frame
+from fairgauge.tallies.frame_count import from_frame
 
 __all__ = ["ENGINES", "Tally", "from_files", "from_frame"]

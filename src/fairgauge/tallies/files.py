@@ -88,8 +88,8 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
         InvalidInput: If a file cannot be read, or an answer is not one to this study; with how many and where.
         MissingExtra: If the engine is not installed.
     """
-    from fairgauge.tallies import engines
-    from fairgauge.tallies.frames import count, repeated, tally_of
+    from fairgauge.tallies import engine_readers
+    from fairgauge.tallies.frame_count import count, repeated, tally_of
 
     chosen = choose(engine)
     parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
@@ -105,7 +105,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
         with readable(chosen, part.files) as files:
             with _reading(chosen, part.files):
                 for file in (file for file in files if file_format(file) == "parquet"):
-                    named = engines.study_of(file, chosen)
+                    named = engine_readers.study_of(file, chosen)
                     if named is not None and named != study.digest:
                         raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
                 counts = count(study, scan(files), deduplicate=deduplicate)
@@ -126,14 +126,14 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
 
 def _scan(study: Study, engine: str, files: Sequence[str], names: Mapping[str, str]) -> "nw.LazyFrame[Any]":
     """Open files, of one format or of several."""
-    from fairgauge.tallies import engines
-    from fairgauge.tallies.frames import as_one
+    from fairgauge.tallies import engine_readers
+    from fairgauge.tallies.frame_count import as_one
 
     formats: dict[str | None, list[str]] = {}
     for file in files:
         formats.setdefault(file_format(file), []).append(file)
-    found = [engines.scan(engine, str(kind), own, names) for kind, own in formats.items()]
-    return found[0] if len(found) == 1 else as_one(study, [engines.with_text_ids(one) for one in found])
+    found = [engine_readers.scan(engine, str(kind), own, names) for kind, own in formats.items()]
+    return found[0] if len(found) == 1 else as_one(study, [engine_readers.with_text_ids(one) for one in found])
 
 
 def choose(engine: str) -> str:
@@ -229,7 +229,7 @@ def _located(
     deduplicate: bool,
 ) -> InvalidInput:
     """Return the refusal with an example and its file: the first that has one, or none if two contradict each other."""
-    from fairgauge.tallies.frames import example, refusal
+    from fairgauge.tallies.frame_count import example, refusal
 
     for file in files:
         row = example(study, scan([file]), deduplicate=deduplicate)

@@ -415,10 +415,10 @@ def _touched(x: Matrix, slope: Matrix, start: Matrix, curve: Vector) -> tuple[Ve
 _TURNS = 40
 
 # The values of all functions, each at its own point, and their slopes there.
-Convex = Callable[[Vector], tuple[Vector, Vector]]
+_Convex = Callable[[Vector], tuple[Vector, Vector]]
 
 
-def least_values(functions: Convex, low: Vector, high: Vector, *, close: Vector) -> Vector:
+def least_values(functions: _Convex, low: Vector, high: Vector, *, close: Vector) -> Vector:
     """Return the smallest value that was seen of each function, between two points.
 
     Two points on either side of the least have tangents, and the next point is where they meet.  Functions that are

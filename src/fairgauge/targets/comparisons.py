@@ -1,10 +1,11 @@
 """What is compared: the mean over some groups minus the mean over others, how much that matters, and its names."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from fairgauge.study import Attribute, Question
-from fairgauge.study.sides import margins, planned, side_name
+from fairgauge.study.margins import margins, planned, side_name
 
 
 class Contrast(NamedTuple):
@@ -19,6 +20,12 @@ class Contrast(NamedTuple):
     of: tuple[int, ...]
     against: tuple[int, ...]
     weight: float = 1.0
+
+    def in_order(self, order: Sequence[int]) -> "Contrast":
+        """Return the same comparison of groups that stand in another order, up to its sign."""
+        place = {group: number for number, group in enumerate(order)}
+        first, second = sorted(tuple(sorted(place[group] for group in side)) for side in (self.of, self.against))
+        return Contrast(first, second, self.weight)
 
 
 def contrasts_of(attribute: Attribute) -> tuple[Contrast, ...]:

@@ -68,6 +68,14 @@ class Scores:
         """Return the scores of one comparison only."""
         return self.asking(comparisons=(contrast,))
 
+    def in_order(self, order: Sequence[int]) -> "Scores":
+        """Return the same scores for the target's groups in another order."""
+        shares, comparisons = self.target.shares, self.target.comparisons
+        return self.asking(
+            shares=tuple(shares[group] for group in order),
+            comparisons=tuple(sorted(contrast.in_order(order) for contrast in comparisons)),
+        )
+
     def by(self, design: str) -> "Scores":
         """Return the scores for tables of a design, which says whether they rely on the stated shares.
 
@@ -149,7 +157,7 @@ class Scores:
         known = [score for score in scores if score is not None]
         if not known:
             return [float("inf")] * len(wanted)
-        moments = iter(largest_second_moments_of(decoder, known, self.reckonings, self.target.abstaining))
+        moments = iter(_largest_second_moments_of(decoder, known, self.reckonings, self.target.abstaining))
         squares = self._squares(self.reckonings, None)
         return [float("inf") if score is None else float((next(moments) - squares).max()) for score in scores]
 
@@ -310,10 +318,10 @@ def largest_second_moments(
     decoder: Decoder, score: Vector, reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
 ) -> Vector:
     """Return the most that the squared score can average to under each reckoning, with the decoder's shares."""
-    return np.asarray(largest_second_moments_of(decoder, [score], reckonings, abstaining)[0])
+    return np.asarray(_largest_second_moments_of(decoder, [score], reckonings, abstaining)[0])
 
 
-def largest_second_moments_of(
+def _largest_second_moments_of(
     decoder: Decoder, scores: Sequence[Vector], reckonings: Sequence[Reckoning], abstaining: float = ABSTAINING
 ) -> Matrix:
     """Return the same for several scores, a row for each."""

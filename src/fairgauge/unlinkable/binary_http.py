@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from fairgauge.errors import InvalidInput
 
-Headers = tuple[tuple[bytes, bytes], ...]
+_Headers = tuple[tuple[bytes, bytes], ...]
 
 _KNOWN_REQUEST, _KNOWN_RESPONSE, _OPEN_REQUEST, _OPEN_RESPONSE = range(4)
 _BAD = "must be a binary HTTP message (RFC 9292)"
@@ -25,7 +25,7 @@ class Message:
     """
 
     start: tuple[bytes, ...]
-    headers: Headers = ()
+    headers: _Headers = ()
     content: bytes = field(default=b"", repr=False)
 
     @property
@@ -109,7 +109,7 @@ class _Reader:
             raise _bad(self._data)
 
 
-def _read_rest(reader: _Reader, *, known: bool) -> tuple[Headers, bytes]:
+def _read_rest(reader: _Reader, *, known: bool) -> tuple[_Headers, bytes]:
     """Read headers, body and trailers; each of them may be left out at the end of a message."""
     headers = _fields(reader, known=known)
     content = b""
@@ -120,7 +120,7 @@ def _read_rest(reader: _Reader, *, known: bool) -> tuple[Headers, bytes]:
     return headers, content
 
 
-def _fields(reader: _Reader, *, known: bool) -> Headers:
+def _fields(reader: _Reader, *, known: bool) -> _Headers:
     if reader.over:
         return ()
     if not known:

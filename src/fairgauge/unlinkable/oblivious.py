@@ -118,7 +118,7 @@ class KeyConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class _SealedRequest:
     """A request in its envelope, and what opens the reply."""
 
     data: bytes
@@ -138,13 +138,13 @@ class Opened:
         return nonce + seal(*_response_keys(self.context, nonce), plain)
 
 
-def seal_request(config: KeyConfig, plain: bytes, *, ephemeral: bytes | None = None) -> Sealed:
+def seal_request(config: KeyConfig, plain: bytes, *, ephemeral: bytes | None = None) -> _SealedRequest:
     """Put a request into an envelope that only the holder of the key opens; each envelope is another one."""
     context = send_to(config.public, _info(config), ephemeral=ephemeral)
-    return Sealed(config.header + context.enc + context.seal(plain), context)
+    return _SealedRequest(config.header + context.enc + context.seal(plain), context)
 
 
-def open_response(sealed: Sealed, response: bytes) -> bytes:
+def open_response(sealed: _SealedRequest, response: bytes) -> bytes:
     """Open the reply.
 
     Raises:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.unlinkable.blind_rsa import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding, verify
+from fairgauge.unlinkable.blinding import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding, verify
 
 TYPE = b"\x00\x02"
 KEY_BITS = 2048
 SIGNATURE = 256
-TOKEN = 354
-ID_BYTES = 16
+_TOKEN = 354
+_ID_BYTES = 16
 _NONCE = 32
 # A public key of RFC 9578 (RSASSA-PSS with SHA-384, a salt of 48 bytes, 2048 bits, e = 65537) is these bytes around n:
 # there is one way to write a key, so that its SHA-256 is its name.
@@ -31,7 +31,7 @@ _AFTER = bytes.fromhex("0203010001")
 _E = 65537
 
 
-class IssuerKey(NamedTuple):
+class _IssuerKey(NamedTuple):
     """The public key of an issuer, and its name, which is in every token."""
 
     public: PublicKey
@@ -57,12 +57,12 @@ class Pass:
         rest = data[_NONCE:]
         return cls(data[:_NONCE], Blinding(rest[:SALT_BYTES], int.from_bytes(rest[SALT_BYTES:], "big")))
 
-    def request(self, key: IssuerKey, challenge: bytes) -> bytes:
+    def request(self, key: _IssuerKey, challenge: bytes) -> bytes:
         """Return the TokenRequest: each time the same bytes."""
         hidden = blind(key.public, self._message(key, challenge), self.blinding)
         return TYPE + key.id[-1:] + hidden
 
-    def token(self, key: IssuerKey, challenge: bytes, response: bytes) -> bytes:
+    def token(self, key: _IssuerKey, challenge: bytes, response: bytes) -> bytes:
         """Return the token from the issuer's TokenResponse.
 
         Raises:
@@ -71,11 +71,11 @@ class Pass:
         message = self._message(key, challenge)
         return message + finalize(key.public, message, self.blinding, response)
 
-    def _message(self, key: IssuerKey, challenge: bytes) -> bytes:
+    def _message(self, key: _IssuerKey, challenge: bytes) -> bytes:
         return TYPE + self.nonce + hashlib.sha256(challenge).digest() + key.id
 
 
-def begin_pass(key: IssuerKey) -> Pass:
+def begin_pass(key: _IssuerKey) -> Pass:
     """Draw everything that a new token needs."""
     return Pass(secrets.token_bytes(_NONCE), new_blinding(key.public))
 
@@ -92,7 +92,7 @@ def challenge_of(issuer: str, study: str) -> bytes:
     return TYPE + len(name).to_bytes(2, "big") + name + bytes([len(context)]) + context + bytes(2)
 
 
-def check_token(token: bytes, key: IssuerKey, challenge: bytes) -> None:
+def check_token(token: bytes, key: _IssuerKey, challenge: bytes) -> None:
     """Refuse what is not a token of this issuer that answers this challenge.
 
     Raises:
@@ -103,24 +103,24 @@ def check_token(token: bytes, key: IssuerKey, challenge: bytes) -> None:
         raise NotSigned("the token is not signed by the study's issuer")
 
 
-def message_of(token: bytes, key: IssuerKey, challenge_digest: bytes) -> bytes:
+def message_of(token: bytes, key: _IssuerKey, challenge_digest: bytes) -> bytes:
     """Return the part of a token that is signed, if it names this challenge and this key.
 
     Raises:
         NotSigned: If it does not.
     """
     message = token[:-SIGNATURE]
-    if len(token) != TOKEN or message[:2] != TYPE or message[2 + _NONCE :] != challenge_digest + key.id:
+    if len(token) != _TOKEN or message[:2] != TYPE or message[2 + _NONCE :] != challenge_digest + key.id:
         raise NotSigned("the token is not for this study")
     return message
 
 
 def answer_id(token: bytes) -> str:
     """Return the id of the answer that a token is spent on: so one token counts once."""
-    return hashlib.sha256(token).digest()[:ID_BYTES].hex()
+    return hashlib.sha256(token).digest()[:_ID_BYTES].hex()
 
 
-def read_key(text: str, *, field: str = "key") -> IssuerKey:
+def read_key(text: str, *, field: str = "key") -> _IssuerKey:
     """Read an issuer's public key from base64url.
 
     Raises:
@@ -134,7 +134,7 @@ def read_key(text: str, *, field: str = "key") -> IssuerKey:
     key = PublicKey(n, _E)
     if n.bit_length() != KEY_BITS or n % 2 == 0 or write_key(key) != text:
         raise InvalidInput(field, text, "must be the public key of an issuer (RFC 9578, type 2), in base64url")
-    return IssuerKey(key, hashlib.sha256(data).digest())
+    return _IssuerKey(key, hashlib.sha256(data).digest())
 
 
 def write_key(key: PublicKey) -> str:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.collector.access import session_of
+from fairgauge.collector.audit_log import done_words
 from fairgauge.languages import Voice, accepted, names
 from fairgauge.reports.templating import environment, style
 from fairgauge.server.problems import Problem
@@ -90,6 +91,7 @@ def templates() -> Environment:
     """Return the templates of the pages."""
     found = environment(__package__)
     found.filters["markup"] = _markup
+    found.filters["done"] = done_words
     return found
 
 

@@ -15,19 +15,20 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.load_limits import STRANGER, Slots
 from fairgauge.collector.pages.html import ENGLISH, templates
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
-from fairgauge.estimation.kinds import DEFAULT, LIVE
-from fairgauge.languages import Told, Voice
+from fairgauge.estimation.inference import live_kind
+from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.languages import Sentence, Voice
 from fairgauge.planning.planned_widths import aimed_error, answers_needed
 from fairgauge.reports.display import Display, display_of
 from fairgauge.reports.figures import Look
-from fairgauge.reports.response import any_sentence
+from fairgauge.reports.non_response import any_sentence
+from fairgauge.reports.question_view import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.reports.units import part_of_hundred
-from fairgauge.reports.views import Progress, ProgressView, QuestionView, naming, progress_view, views
 from fairgauge.server.logs import log_fault
 from fairgauge.server.server_errors import Stopping
 from fairgauge.study import Study
@@ -35,7 +36,6 @@ from fairgauge.study.noisy_counts import FEWEST
 from fairgauge.tallies import Tally
 
 CONFIDENCE = 0.99
-INTERVAL = LIVE  # people look at a page whenever they like, and as often as they like
 _KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
@@ -109,7 +109,7 @@ class Results:
         if self.at_end:
             return sites_sentence(self.answers, over=self.over)
         if self.waiting:
-            return Told.of("results.waves")
+            return Sentence.of("results.waves")
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.contributors, over=self.over)
 
     def told(self, voice: Voice) -> Shown:
@@ -163,9 +163,9 @@ class Reckoner:
             if (same and last.complete) or (not same and time.monotonic() < known.fresh_until):
                 return last
         looks = await self._collector.store.looks(entry.number)
-        study, aim = await self._collector.study(entry.digest), float(kept.aim or Terms().aim)
+        study, aim = await self._collector.study(entry.digest), float(kept.aim or PublishingTerms().aim)
         tallies = [entry.shown(look) for look in looks]
-        now = _Now(study, tally, over, aim, tallies)
+        now = _Now(study, tally, over, kept.at_end, aim, tallies)
         started = time.monotonic()
         found = await self._collector.reckon(lambda: _reckon(now, known))
         known.last = replace(found, batch=kept.batch, at_end=kept.at_end, answers=answers)
@@ -180,6 +180,7 @@ class _Now:
     study: Study
     tally: Tally
     over: bool
+    at_end: bool
     aim: float
     looks: list[Tally]
 
@@ -190,13 +191,12 @@ def _reckon(now: _Now, known: _Known) -> Results:
     # Where answers come in waves only the end counts, by an interval that does not take random order; and where nothing
     # is shown before.
     # A study that is over shows the interval of its seal, and nothing that was said on the way.
-    at_end = study.mechanism.fewest is not None
-    interval = DEFAULT if now.over or study.order is not None or at_end else INTERVAL
+    interval = DEFAULT if now.over else live_kind(study)
     if known.last is not None and known.last.tally == tally and known.last.estimate.interval == interval:
         found = known.last.estimate
     else:
         found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
-    if now.over or at_end:
+    if now.over or now.at_end:
         return Results(study, tally, found, [], now.over, complete=True)
     errors = [aimed_error(question, now.aim) for question in study.questions]
     if known.needed is None:
@@ -235,8 +235,8 @@ def _reckon(now: _Now, known: _Known) -> Results:
 def _drawn(found: QuestionEstimate) -> str:
     pair = found.headline.groups
     if len(found.gaps) < 2 or pair is None:
-        return Told.of("results.gap")
-    return Told.of("results.gap-between", first=pair[0], second=pair[1])
+        return Sentence.of("results.gap")
+    return Sentence.of("results.gap-between", first=pair[0], second=pair[1])
 
 
 def _told(results: Results, voice: Voice) -> Shown:
@@ -266,10 +266,10 @@ def release_sentence(batch: int, *, shown: int, over: bool) -> str:
     'No counts are shown yet. They leave in batches of 1,000 answers: when 2,000 wait, or the study closes.'
     """
     if over:
-        return Told.of("results.released") if shown else ""
+        return Sentence.of("results.released") if shown else ""
     if not shown:
-        return Told.of("results.not-yet", batch=batch, twice=2 * batch)
-    return Told.of("results.some", shown=shown, batch=batch)
+        return Sentence.of("results.not-yet", batch=batch, twice=2 * batch)
+    return Sentence.of("results.some", shown=shown, batch=batch)
 
 
 def sites_sentence(answered: int, *, over: bool) -> str:
@@ -281,11 +281,11 @@ def sites_sentence(answered: int, *, over: bool) -> str:
     ''
     """
     if not over:
-        told = Told.of("sites.answered", count=answered) if answered else Told.of("sites.none")
-        return Told.together([told, Told.of("sites.waiting")])
+        told = Sentence.of("sites.answered", count=answered) if answered else Sentence.of("sites.none")
+        return Sentence.together([told, Sentence.of("sites.waiting")])
     if answered >= FEWEST or not answered:
         return ""
-    return Told.of("sites.too-few", fewest=FEWEST)
+    return Sentence.of("sites.too-few", fewest=FEWEST)
 
 
 class Live:

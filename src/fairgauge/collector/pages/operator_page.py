@@ -15,18 +15,18 @@ from starlette.responses import Response
 # Both load what they name when it is used: a collector that restarts does not wait for solvers.
 from fairgauge import planning, reports
 from fairgauge.collector.access import PATIENCE, collector_of, require_operator, session_of, who
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.audit_log import site_words
-from fairgauge.collector.pages.html import ENGLISH, carried, on_loopback, page, see_other
+from fairgauge.collector.pages.html import carried, on_loopback, page, see_other, voice_of
 from fairgauge.collector.pages.study_pages import pages_of
 from fairgauge.collector.queries import read_values
 from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.server.bearer_tokens import new_token, read_uses, revoke_token
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.problems import problem_of
 from fairgauge.server.server_errors import NotAllowed
-from fairgauge.server.tokens import new_token, read_uses, revoke_token
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon
@@ -37,12 +37,12 @@ T = TypeVar("T")
 _TERMS = ("opens", "closes", "contact", "operator", "purpose", "model", "retention")
 FIELDS = (
     "title", "attribute", "groups", "metrics", "epsilon", "clients", "target", "abstain", "abstaining", *_TERMS,
-    "answering", "share_source", "share_error", *Terms.__struct_fields__, "document",
+    "answering", "share_source", "share_error", *PublishingTerms.__struct_fields__, "document",
 )  # fmt: skip
 _BLANK = dict.fromkeys(FIELDS, "") | {
     "attribute": "sex", "groups": "female=0.5\nmale=0.5", "metrics": "recall:0:1", "epsilon": "1", "clients": "1000000",
     "answering": ANY,
-    **msgspec.structs.asdict(Terms()),
+    **msgspec.structs.asdict(PublishingTerms()),
 }  # fmt: skip
 _MOST_TICKETS = 100_000
 _MOST_SITES = 1000  # names in one form
@@ -64,7 +64,7 @@ async def sign_in(request: Request, form: dict[str, str]) -> Response:
         await collector.turnstile.turn("refused", PATIENCE)
         return page(request, "sign_in.html", status=403, wrong=True)
     operator = collector.gatekeeper.role_of(form["token"]) == "operator"
-    found = see_other("/operator" if operator else f"/studies{carried(request)}")
+    found = see_other(f"{'/operator' if operator else '/studies'}{carried(request)}")
     _set_cookie(request, found, cookie, SECONDS)
     return found
 
@@ -100,8 +100,8 @@ async def publish(request: Request, form: dict[str, str]) -> Response:
             plans = await _design(request, lambda: _plans(form))
             return await _desk(request, form=form, plans=plans)
         data = form["document"].encode() if form["document"] else await _design(request, lambda: _drafted(form))
-        named = {name: form[name] for name in Terms.__struct_fields__ if form[name]}
-        terms = read_values(named, Terms)
+        named = {name: form[name] for name in PublishingTerms.__struct_fields__ if form[name]}
+        terms = read_values(named, PublishingTerms)
         kept, created = await collector.publish(data, terms)
         if created:
             await collector.record(who(request), "published", kept.digest)
@@ -182,7 +182,7 @@ def _tickets(entry: Entry, lines: str) -> Response:
 
 async def _desk(request: Request, *, status: int = 200, **more: object) -> Response:
     values: dict[str, object] = {"form": _BLANK, "plans": [], "wrong": None, "token": None, "token_name": ""}
-    cards, _ = await pages_of(request).catalogue.cards(ENGLISH, everything=True)
+    cards, _ = await pages_of(request).catalogue.cards(voice_of(request), everything=True)
     collector = collector_of(request)
     kept, uses = collector.gatekeeper.kept(), read_uses(collector.secrets)
     events = [(moment_of(one.bucket), one) for one in await collector.store.events(_EVENTS)]
@@ -197,7 +197,7 @@ async def _desk(request: Request, *, status: int = 200, **more: object) -> Respo
         "tokens": [(one, uses.get(one.name, "")) for one in kept],
         "events": events,
     }
-    return page(request, "operator.html", status=status, voice=ENGLISH, **found, **values | more)
+    return page(request, "operator.html", status=status, voice=None, **found, **values | more)
 
 
 async def _design(request: Request, run: Callable[[], T]) -> T:

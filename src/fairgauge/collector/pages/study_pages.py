@@ -16,15 +16,15 @@ from fairgauge.collector.pages.live_results import Live, Reckoner
 from fairgauge.collector.queries import ReportQuery
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
-from fairgauge.collector.stores.base import Published
+from fairgauge.collector.stores.store import Published
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.languages import Voice
-from fairgauge.reports.crowd import crowd_view
+from fairgauge.languages import OWN, Voice
+from fairgauge.reports.crowd_promise import crowd_view
 from fairgauge.reports.display import display_of
-from fairgauge.reports.document import render_report
-from fairgauge.reports.naming import title_in
-from fairgauge.reports.particulars import Particulars, check_asked
-from fairgauge.reports.views import naming, privacy_views
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Provenance, check_asked
+from fairgauge.reports.question_view import naming, privacy_views
+from fairgauge.reports.translated_names import title_in
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study
 
@@ -78,12 +78,14 @@ async def events(request: Request) -> Response:
 async def report(request: Request, query: ReportQuery) -> Response:
     """Send the report of a study as one file."""
     entry = await collector_of(request).current(request.path_params["digest"])
-    text = await report_text(request, entry, query.asked or None)
+    tag = voice_of(request).tag
+    text = await report_text(request, entry, query.asked or None, language=tag)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
+    headers |= {"Content-Language": tag, "Vary": "Accept-Language"}
     return Response(text, 200, headers, "text/html; charset=utf-8")
 
 
-async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
+async def report_text(request: Request, entry: Entry, asked: int | None, *, language: str = OWN) -> str:
     """Return the report of a study, with its seal if it has one, and with how many were asked if an operator says.
 
     Raises:
@@ -98,11 +100,12 @@ async def report_text(request: Request, entry: Entry, asked: int | None) -> str:
     sealed = await collector.store.sealed(entry.number) if found.over else None
     if asked is not None and role_of(request) != "operator":
         raise InvalidInput("asked", asked, "must be said by an operator: sign in, or send a token")
-    said = Particulars(
+    said = Provenance(
         date=datetime.fromtimestamp(collector.clock(), UTC).date().isoformat(),
         over=found.over,
         asked=check_asked(asked, found.tally.contributors),
         seal=None if sealed is None else read_sealed(sealed).note,
+        language=language,
     )
     return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
 
@@ -128,9 +131,10 @@ class _Card:
     asked: _Asked
     state: str
     answers: int
+    published: str
 
 
-class Catalogue:
+class _Catalogue:
     """The studies of one collector."""
 
     def __init__(self, collector: Collector) -> None:
@@ -155,7 +159,7 @@ class Catalogue:
     async def _card(self, kept: Published, voice: Voice) -> _Card:
         asked = await self.asked(kept.digest, voice)
         answers = sum((await self._collector.store.arrivals(kept.number)).values())
-        return _Card(kept, asked, kept.state(self._collector.clock()), answers)
+        return _Card(kept, asked, kept.state(self._collector.clock()), answers, moment_of(kept.published))
 
 
 def _read(study: Study, voice: Voice) -> _Asked:
@@ -163,14 +167,16 @@ def _read(study: Study, voice: Voice) -> _Asked:
     display = display_of(study.mechanism)
     said = [naming(study, question, voice).tell(sentence) for question, sentence in display.asks(study)]
     count, known = display.count, study.mechanism.contributors_known
-    return _Asked(title, " ".join(said), lang, count, known, sharing(study)[0], outsiders_note(study, "open"))
+    return _Asked(
+        title, " ".join(said), lang, count, known, sharing(study)[0], voice.tell(outsiders_note(study, "open"))
+    )
 
 
 class Pages:
     """The pages of one collector."""
 
     def __init__(self, collector: Collector) -> None:
-        self.catalogue = Catalogue(collector)
+        self.catalogue = _Catalogue(collector)
         self.reckoner = Reckoner(collector)
         self.live = Live(collector, self.reckoner)
         self.designing = asyncio.Lock()  # one at a time: answers come first

@@ -117,8 +117,10 @@ export async function submit(visit, study, answer) {
 }
 
 function told(visit, problem) {
+  if (problem instanceof AnswerRefused) return [visit.explain(problem)];
+  if (!navigator.onLine) return [visit.say("sending.offline"), " ", visit.say("sending.waits")];
   const text = problem instanceof FairgaugeError ? visit.explain(problem) : visit.say("sending.failed");
-  return problem instanceof AnswerRefused ? [text] : [text, " ", visit.say("sending.waits")];
+  return [text, " ", visit.say("sending.waits")];
 }
 
 /** Wait some seconds, less if the network comes back or the button is pressed; false if the person says to stop. */

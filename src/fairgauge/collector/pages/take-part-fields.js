@@ -76,7 +76,8 @@ export function valueField(words, { ranges, told, silent }, number) {
   const [{ name, low, high }] = ranges;
   const id = `value-${number}`;
   const countable = low === "0" && high === "1";
-  const between = { low: words.numeral(low), high: words.numeral(high) };
+  const behind = told.unit === null ? "" : ` ${told.unit}`;
+  const between = { low: words.numeral(low), high: words.numeral(high) + behind };
   const ways = {
     ...between,
     fraction: `${words.numeral("83")}/${words.numeral("100")}`,

@@ -6,13 +6,18 @@ const MOST_LISTED = 6; // more groups than this are only counted
 
 /** A study's texts, in the first of the person's languages that it speaks. */
 export class Told {
-  constructor(study, wanted) {
-    const [tag, texts] = spoken(study, wanted);
+  constructor(study, words) {
+    const [tag, texts] = spoken(study, words.wanted);
     const at = (place) => texts[place] ?? null;
     this.language = tag ?? "";
     this.title = at("title");
     this.purpose = at("purpose");
-    const named = (place) => ({ name: at(`${place}.name`), help: at(`${place}.help`), language: this.language });
+    const named = (place) => ({
+      name: words.label(at(`${place}.name`)),
+      help: at(`${place}.help`),
+      unit: at(`${place}.unit`),
+      language: this.language,
+    });
     this.metrics = new Map(study.metrics.map(({ name }, i) => [name, named(`metrics[${i}]`)]));
     this.attributes = new Map();
     this.factors = new Map();

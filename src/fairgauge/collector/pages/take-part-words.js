@@ -2,6 +2,7 @@
 import { LANGUAGES } from "./languages.js";
 
 const OWN = "en"; // for whoever reads none of the others
+const SHORT = ["fnr", "fpr", "tnr", "tpr"]; // what people call numbers that code calls by these
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 
 /** Return the tags of all languages, each with its own name for itself. */
@@ -70,7 +71,14 @@ export class Words {
 
   /** Keep a text from turning its neighbours around, where directions meet. */
   isolated(text) {
-    return this.direction === "rtl" || RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+    const whole = text.replace(/(\d)\u2013(?=\d)/g, "$1\u2013\u2060"); // no line breaks in "18–29"
+    return this.direction === "rtl" || RIGHT_TO_LEFT.test(text) ? `\u2068${whole}\u2069` : whole;
+  }
+
+  /** Return the name of a metric or an attribute as people read it, where a study's was made for code. */
+  label(name) {
+    const known = name.toLowerCase();
+    return SHORT.includes(known) ? this.say(`rate.${known}`) : name.replaceAll("_", " ").trim() || name;
   }
 
   #inDigits(text) {

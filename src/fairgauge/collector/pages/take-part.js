@@ -110,7 +110,8 @@ function ask(visit, study, told) {
     }
     if (!open) return;
     try {
-      const answer = await ledger.answer(study, profile, { ticket: shown, straight: true });
+      // The names are the study's, not the person's: all answers on this site are within one limit.
+      const answer = await ledger.answer(study, profile, { ticket: shown, straight: true, named: false });
       visit.get("form").reset(); // not event.target: after an await that is the host of the shadow
       visit.get("fields").replaceChildren();
       visit.show("form", false);
@@ -174,7 +175,7 @@ async function main(visit) {
   const { collector, digest } = visit;
   visit.get("status").textContent = visit.say("page.checking");
   const study = await loadStudy(new URL(`studies/${digest}`, collector), { digest });
-  const told = new Told(study, visit.words.wanted);
+  const told = new Told(study, visit.words);
   const record = await visit.ledger.recall(study.digest);
   if (!study.counts) {
     describe(visit, study, told);

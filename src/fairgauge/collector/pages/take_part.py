@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256, sha384
 from pathlib import Path
-from shlex import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,8 +23,8 @@ from fairgauge import __version__
 from fairgauge.collector.access import collector_of
 from fairgauge.collector.pages.html import address_of, templates, voice_of
 from fairgauge.languages import Voice, catalogue, names
-from fairgauge.reports.naming import title_in
-from fairgauge.study import Study
+from fairgauge.reports.display import display_of
+from fairgauge.reports.translated_names import title_in
 
 _PAGES = Path(__file__).parent
 _STATIC = _PAGES.parent / "static"
@@ -38,7 +37,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) (\w+))
 # What the scripts of the page need where a person takes part; the rest is put into pages here.
 _FOR_SCRIPTS = (
     "page", "asks", "state", "who", "privacy", "crowd", "checks", "limits", "form", "group", "value", "ticket", "ready",
-    "sending", "thanks", "refused", "memory", "stop", "error",
+    "sending", "thanks", "refused", "memory", "stop", "error", "rate",
 )  # fmt: skip
 _ABOUT = ("language.name", "language.direction")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?")
@@ -63,7 +62,9 @@ def policy(issuer: str = "") -> str:
 
 async def show(request: Request) -> Response:
     """Show the page to anyone, for a study that there is, in the language that they ask for."""
-    entry = await collector_of(request).entry(request.path_params["digest"])
+    collector, digest = collector_of(request), request.path_params["digest"]
+    await collector.shown(digest)  # or another process removed it
+    entry = await collector.entry(digest)
     tag = voice_of(request).tag
     headers = {
         "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
@@ -71,28 +72,10 @@ async def show(request: Request) -> Response:
         "Content-Language": tag,
         "Vary": "Accept-Language",
     }
-    if entry.contributors_known:  # sites answer with a command
-        study = await collector_of(request).study(entry.digest)
-        title, _ = title_in(study, Voice(tag))
-        text = _render(tag, title=title, command=site_command(study, address_of(request)))
-    else:
-        text = _page(tag)
+    study = await collector.study(digest)
+    command = display_of(study.mechanism).command(study, address_of(request))
+    text = _page(tag) if command is None else _render(tag, title=title_in(study, Voice(tag))[0], command=command)
     return Response(text, 200, headers, "text/html; charset=utf-8")
-
-
-def site_command(study: Study, address: str) -> str:
-    """Return what a contributor who has a ticket types to answer a study."""
-    factors = study.questions[0].attribute.factors
-    columns = [f"--group-column {'' if len(factors) == 1 else f'{quote(one.name)}='}COLUMN" for one in factors]
-    named = study.questions[0].named
-    columns += ["--value-column COLUMN"] if named else ["--truth-column COLUMN", "--prediction-column COLUMN"]
-    lines = [
-        f"fairgauge answer {address}/studies/{study.digest}",
-        "--records patients.csv --person-column COLUMN",
-        " ".join(columns),
-        f"--send {address} --ticket TICKET",
-    ]
-    return " \\\n    ".join(lines)
 
 
 @cache

@@ -52,6 +52,8 @@ export interface Metric {
   low: Decimal;
   high: Decimal;
   help?: string | null;
+  better?: "lower" | null;
+  unit?: string | null;
 }
 
 export interface Attribute {

@@ -881,10 +881,14 @@ function readNamed(parts, field, reader) {
 }
 
 function readMetric(document) {
-  const { name, low, high, help } = read(document, ["name", "low", "high"], ["help"]);
+  const { name, low, high, help, better, unit } = read(document, ["name", "low", "high"], ["help", "better", "unit"]);
   const metric = checkMetric(name, low, high);
   if (help !== null) checkProse("help", help);
-  return { ...metric, help };
+  if (better !== null && better !== "lower") {
+    throw new BadStudy("better", better, "must be lower, or left out where more is better");
+  }
+  if (unit !== null) checkName("unit", unit);
+  return { ...metric, help, better, unit };
 }
 
 function readAttribute(document) {
@@ -1143,6 +1147,10 @@ function checkTerms(study) {
   if (admission !== "blind" && issuer !== null) {
     throw new BadStudy("issuer", issuer.name, "must not be given unless admission is blind");
   }
+  if (admission === "tickets" && study.release) {
+    const rule = "must not be tickets where counts leave in batches: who gives out a ticket could read the answer";
+    throw new BadStudy("admission", admission, rule);
+  }
   if (gateway !== null) checkKey("gateway", gateway);
   if (study.counts) checkSiteTerms(study);
 }
@@ -1190,9 +1198,10 @@ function checkLanguage(field, value) {
 /** Return the texts that people read, by their place in the document: { title, "metrics[0].name", ... }. */
 export function textsOf({ title, purpose = null, metrics, attributes, counts = null }) {
   const found = { title, purpose };
-  metrics.forEach(({ name, help = null }, i) => {
+  metrics.forEach(({ name, help = null, unit = null }, i) => {
     found[`metrics[${i}].name`] = name;
     found[`metrics[${i}].help`] = help;
+    found[`metrics[${i}].unit`] = unit;
   });
   const add = (place, { name, help = null, share_source = null, cross = [], groups }) => {
     Object.assign(found, { [`${place}.name`]: name, [`${place}.help`]: help, [`${place}.share_source`]: share_source });
@@ -1402,8 +1411,10 @@ export class Ledger {
    *   attribute may cost together.  What is left out is what `lower` set, or "4" and "8"; null is no limit.
    * @param straight Whether the answer will be sent at once, though the study has answers wait for a moment that tells
    *   nothing: the person must be told so.
+   * @param named Whether the profile's own words say which attribute a group is of, and not the study's.  If not, all
+   *   answers together are within the limit, and this one counts against every attribute from then on.
    */
-  async answer(study, profile, { limits = {}, ticket = null, straight = false } = {}) {
+  async answer(study, profile, { limits = {}, ticket = null, straight = false, named = true } = {}) {
     if (ticket !== null) checkTicket(ticket);
     const moment = study.epoch === null || straight ? null : nextMoment(Date.now() / 1000, study);
     const allowed = allLimits({ ...(await this.limits()), ...limits });
@@ -1416,14 +1427,13 @@ export class Ledger {
           checkProfile(profile);
           checkStudyLimit(study, allowed.study);
           const charges = chargesOf(study);
-          checkLifetime(
-            charges,
-            past.flatMap((record) => record.charges),
-            allowed.lifetime,
-          );
-          if (!isObject(own(profile, "group"))) checkUnnamed(charges, past, allowed.lifetime);
+          const unnamed = !named || !isObject(own(profile, "group"));
+          const counted = past.flatMap((record) => (unnamed ? record.charges : chargesTo(charges, record)));
+          checkLifetime(charges, counted, allowed.lifetime);
+          if (unnamed) checkUnnamed(charges, past, allowed.lifetime);
           const fresh = answer(study, profile, { limits: allowed, ticket });
-          const kept = { ...fresh, state: "pending", charges, readers: towardsReaders(charges, crowd) };
+          const readers = towardsReaders(charges, crowd);
+          const kept = { ...fresh, state: "pending", charges, readers, ...(unnamed && { unnamed }) };
           store.add({ ...kept, ...(study.gateway && { relayed: true }), ...(moment && { moment }) });
           return fresh;
         });
@@ -1457,14 +1467,17 @@ export class Ledger {
     }, "settings");
   }
 
-  /** Return the most that the answers so far have cost any one attribute, as a fraction. */
+  /** Return the most that the answers so far may have cost any one attribute, as a fraction. */
   async spent() {
     return this.#change((store, done) => {
       store.getAll().onsuccess = ({ target: { result: past } }) =>
         done(() => {
-          const charges = past.flatMap((record) => record.charges);
-          const costs = charges.map(([account]) => total(charges.filter(([name]) => name === account)));
-          return costs.reduce((a, b) => (compare(a, b) < 0n ? b : a), fraction(0n));
+          const accounts = past.flatMap((record) => record.charges);
+          const costs = accounts.map((account) => {
+            const charges = past.flatMap((record) => chargesTo([account], record));
+            return total(charges.filter(([name]) => name === account[0]));
+          });
+          return largest(costs);
         });
     });
   }
@@ -1708,19 +1721,24 @@ export function checkLifetime(charges, past, limit = LIMITS.lifetime) {
  * Such a group is of whatever attribute a study names, so that a new name must not be a new budget.
  */
 function checkUnnamed(charges, past, limit) {
-  const most = (costs) => costs.map(([, cost]) => decimal(cost)).reduce((a, b) => (compare(a, b) < 0n ? b : a));
-  const before = past.reduce((sum, record) => add(sum, most(record.charges)), fraction(0n));
-  const after = add(before, most(charges));
+  const before = past.reduce((sum, record) => add(sum, dearest(record.charges)), fraction(0n));
+  const after = add(before, dearest(charges));
   if (limit === null || atMost(after, limit)) return;
   const shown = { before: roundedUp(before, 6), after: roundedUp(after, 6), limit };
   throw new CannotAnswer(
     `all answers have cost epsilon ${shown.before} on this device; an answer would make it ${shown.after}, and the ` +
-      `limit is ${limit} for a group without its attribute's name; one with a name, as in { sex: "female" }, ` +
-      "has a limit of its own",
+      `limit is ${limit} for a group without its attribute's name`,
     ["lifetime", shown],
   );
 }
 
+/** Return what an answer of before cost these attributes: one without a name may have been about each of them. */
+function chargesTo(charges, { unnamed, charges: before }) {
+  return unnamed ? charges.map(([name]) => [name, plain(dearest(before))]) : before;
+}
+
+const largest = (amounts) => amounts.reduce((a, b) => (compare(a, b) < 0n ? b : a), fraction(0n));
+const dearest = (charges) => largest(charges.map(([, cost]) => decimal(cost)));
 const add = (a, b) => fraction(a.n * b.d + b.n * a.d, a.d * b.d);
 const total = (charges) => charges.reduce((sum, [, cost]) => add(sum, decimal(cost)), fraction(0n));
 

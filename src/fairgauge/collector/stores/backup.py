@@ -8,10 +8,10 @@ from pathlib import Path
 from fairgauge.collector.seal_record import FILE, Record, disagreements, join, read_record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import open_store, postgres_backup, sqlite_backup
-from fairgauge.collector.stores.base import Event, Store
 from fairgauge.collector.stores.postgres import PostgresStore, version_at
 from fairgauge.collector.stores.sql_store import migrations
 from fairgauge.collector.stores.sqlite import SqliteStore, read_only, schema_version, tidy
+from fairgauge.collector.stores.store import Event, Store
 from fairgauge.collector.stores.store_check import Checked, check_store
 from fairgauge.errors import InvalidInput, StoreError
 

@@ -18,7 +18,6 @@ from typing import Any, ParamSpec, TypeVar
 
 import asyncpg
 
-from fairgauge.collector.stores.base import CLOSED, FRESH, Row
 from fairgauge.collector.stores.released_sums import summed
 from fairgauge.collector.stores.sql_store import (
     Change,
@@ -30,6 +29,7 @@ from fairgauge.collector.stores.sql_store import (
     migrations,
     need_version,
 )
+from fairgauge.collector.stores.store import CLOSED, FRESH, Row
 from fairgauge.errors import OF_BEFORE, StoreAway, StoreError, StoreFull
 
 # For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
@@ -301,11 +301,13 @@ def _seal(number: int, document: bytes) -> Change[bool]:
 
 async def _until_unseen(connection: Any) -> None:
     """Wait until nobody can see rows any more that are removed by now: they would be written anew as well."""
+    # Whoever looks from now on sees no older state once every change that began before is over, in any database.
     sql = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-        "AND age(backend_xmin) > age($1::text::xid)"
+        "SELECT pg_snapshot_xmin(pg_current_snapshot()) <= $1::text::xid8 OR EXISTS (SELECT FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND age(backend_xmin) > age($1::text::xid8::xid))"
     )
-    now = str(await connection.fetchval("SELECT (pg_current_xact_id()::text::bigint % 4294967296)::text"))
+    now = str(await connection.fetchval("SELECT pg_current_xact_id()::text"))
     for _ in range(_SCRUBS):
         if not await connection.fetchval(sql, now):
             return

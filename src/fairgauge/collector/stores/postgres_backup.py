@@ -16,6 +16,7 @@ import asyncpg
 
 from fairgauge.collector.seal_record import KEY
 from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
+from fairgauge.collector.stores.postgres import version_at
 from fairgauge.collector.stores.released_sums import payload_of
 from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import StoreDamaged, StoreError
@@ -37,6 +38,7 @@ async def back_up(address: str, target: Path) -> Checked:
     """
     _program("pg_dump")
     refuse_existing(target)
+    await version_at(address)  # which refuses a store of before the first release
     connection = await _connected(address)
     try:
         with whole_copy(target) as copy:

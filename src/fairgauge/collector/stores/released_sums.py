@@ -19,7 +19,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
 
-from fairgauge.collector.stores.base import Row
+from fairgauge.collector.stores.store import Row
 from fairgauge.crowd import blanket_weights, draw_symbols
 from fairgauge.study import parse
 from fairgauge.study.mechanism import added

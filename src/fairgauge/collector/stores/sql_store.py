@@ -16,8 +16,8 @@ from dataclasses import astuple, dataclass, replace
 from importlib.resources import files
 from typing import Any, ParamSpec, TypeVar
 
-from fairgauge.collector.stores.base import PAGE, Event, Note, Published, Row, Ticket
 from fairgauge.collector.stores.released_sums import Pace, closed_batches, drawn, leaving, placed, step_of
+from fairgauge.collector.stores.store import PAGE, Event, Note, Published, Row, Ticket
 from fairgauge.errors import FairgaugeError, StoreError
 from fairgauge.server.logs import log
 

@@ -19,7 +19,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from fairgauge.collector.stores.base import CLOSED, FRESH, Row
 from fairgauge.collector.stores.released_sums import summed
 from fairgauge.collector.stores.sql_store import (
     Change,
@@ -31,6 +30,7 @@ from fairgauge.collector.stores.sql_store import (
     migrations,
     need_version,
 )
+from fairgauge.collector.stores.store import CLOSED, FRESH, Row
 from fairgauge.errors import OF_BEFORE, StoreAway, StoreDamaged, StoreError, StoreFull
 
 APPLICATION_ID = 0x46474753  # "FGGS": tells our files from other programs'
@@ -390,6 +390,8 @@ class Lock:
         self._held.append(handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(handle), file.stat()):  # removed by whoever held it
+                raise FileNotFoundError
         except OSError:
             raise StoreError(
                 f"{path} is in use by another collector: one process per SQLite file, or several on PostgreSQL"
@@ -399,6 +401,12 @@ class Lock:
         """Let it go; every connection to the file must be closed before, since this takes SQLite's own locks along."""
         while self._held:
             os.close(self._held.pop())
+
+    def remove(self, path: Path) -> None:
+        """Let it go for a file that was not made after all, and leave nothing beside its name."""
+        if not path.exists():
+            path.with_name(path.name + ".lock").unlink(missing_ok=True)
+        self.release()
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from fairgauge.collector.seal_record import KEY
 from fairgauge.collector.stores.backup_file import refuse_existing, whole_copy
-from fairgauge.collector.stores.sqlite import APPLICATION_ID, Lock, SqliteStore, failed, read_only, tidy
+from fairgauge.collector.stores.sqlite import (
+    APPLICATION_ID,
+    Lock,
+    SqliteStore,
+    failed,
+    read_only,
+    schema_version,
+    tidy,
+)
 from fairgauge.collector.stores.store_check import Checked, check_store
 from fairgauge.errors import StoreDamaged, StoreError
 
@@ -41,7 +49,7 @@ async def restore(source: Path, target: Path, *, progress: Callable[[str], objec
             refuse_existing(beside)
         return await _copy(source, target, progress)
     finally:
-        held.release()
+        held.remove(target)
 
 
 async def records_in(source: Path) -> set[str]:
@@ -75,6 +83,7 @@ async def _check_copy(copy: Path, progress: Callable[[str], object]) -> Checked:
 def _copy_file(source: Path, target: Path) -> None:
     try:
         with closing(read_only(source)) as original, closing(sqlite3.connect(target)) as copy:
+            schema_version(original)
             if original.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 raise StoreError(f"{source} is no store: it is empty, or of another program")
             original.backup(copy)  # one step: one moment of the original, and no writer waits

@@ -12,7 +12,7 @@ from hashlib import sha256
 from fairgauge.collector.merkle import Growing
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Sealed, read_sealed
 from fairgauge.collector.signatures import signature_is_good
-from fairgauge.collector.stores.base import Published, Store
+from fairgauge.collector.stores.store import Published, Store
 from fairgauge.crowd import blanket_weights, misfit
 from fairgauge.errors import FairgaugeError, StoreDamaged
 from fairgauge.study import parse

@@ -7,14 +7,14 @@ whose name is the scheme and whose value is a factory::
     [project.entry-points."fairgauge.stores"]
     redis = "my_package.store:open_redis"
 
-A factory takes the address and returns a store (:class:`fairgauge.collector.stores.base.Store`) that is ready.
+A factory takes the address and returns a store (:class:`fairgauge.collector.stores.store.Store`) that is ready.
 """
 
 from collections.abc import Awaitable, Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from fairgauge.collector.stores.base import Store
+from fairgauge.collector.stores.store import Store
 from fairgauge.errors import InvalidInput, MissingExtra
 
 _GROUP = "fairgauge.stores"

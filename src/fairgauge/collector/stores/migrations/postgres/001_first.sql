@@ -37,6 +37,8 @@ BEGIN
     END LOOP;
 END
 $$;
+-- The server's statistics are samples of what columns hold, and keep it when it is removed.
+ALTER TABLE answers ALTER COLUMN id SET STATISTICS 0, ALTER COLUMN payload SET STATISTICS 0;
 
 -- Counts in slots: connections that counted in the same row would wait for each other's commits.
 CREATE TABLE tallies (
@@ -100,6 +102,7 @@ CREATE TABLE waiting (
     count  bigint  NOT NULL,
     PRIMARY KEY (study, batch, place)
 );
+ALTER TABLE waiting ALTER COLUMN count SET STATISTICS 0;
 
 CREATE TABLE tickets (
     study  integer NOT NULL,
@@ -109,3 +112,4 @@ CREATE TABLE tickets (
     other  boolean NOT NULL DEFAULT false,
     PRIMARY KEY (study, id)
 );
+ALTER TABLE tickets ALTER COLUMN id SET STATISTICS 0, ALTER COLUMN name SET STATISTICS 0;
