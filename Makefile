@@ -14,7 +14,7 @@ FLOWER_TESTS := tests/unit/flower tests/e2e/flower
 NVFLARE := .venv-nvflare
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-flower frameworks attacks lint house vectors dist bench mutants coverage docs paper older-people clean
+.PHONY: help install run test test-flower frameworks attacks lint house vectors dist release-check bench mutants coverage docs whitepaper paper older-people clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,10 @@ dist: $(STAMP)  ## Build the wheel and the source archive into dist
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist
 
+# It installs a gigabyte for each Python that is there; what pip has kept need not be fetched again.
+release-check: $(STAMP)  ## See whether archives, extras, commands and links of the commit hold outside of a clone
+	$(BIN)/python -m bench.release_check $(ARGS)
+
 bench: $(STAMP)  ## Measure speed against peers, as ratios; ARGS="answers kills" for some topics, ARGS=--quick for a look
 	$(PIP) '.[bench]'
 	$(BIN)/python -m bench.run $(ARGS)
@@ -113,6 +117,9 @@ docs: $(STAMP)  ## Build the documentation into docs/_build/html, and count its 
 	$(BIN)/python docs/words.py
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+whitepaper: $(STAMP)  ## Make the whitepaper of the pages' own text, as HTML and PDF, in docs/_build/whitepaper
+	$(BIN)/python docs/whitepaper/make.py $(ARGS)
 
 paper: $(STAMP)  ## Redo the source paper into docs/paper; DATA=... names the UCI archive
 	$(BIN)/fairgauge paper --output docs/paper $(if $(DATA),--data $(DATA))

@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.config import read_config
 from fairgauge.collector.gateway import Gateway
@@ -114,7 +114,7 @@ def three_parties(folder: Path, **terms: Any) -> Iterator[Parties]:
         collector = Collector(config, await open_store(store))
         await collector.start()
         for one in (study, plain):
-            await collector.publish(one.to_bytes(), Terms(admission="tickets", results="public"))
+            await collector.publish(one.to_bytes(), PublishingTerms(admission="tickets", results="public"))
         relay = RelayServer(f"http://127.0.0.1:{ports['collector']}")
         apps = {"collector": make_app(collector), "issuer": issuer, "relay": relay}
         parties = {name: Party(app) for name, app in apps.items()}

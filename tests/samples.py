@@ -66,7 +66,7 @@ def joint_questions(channel: Channel | None = None) -> list[Question]:
 def full_study() -> Study:
     """A study that says nearly everything that one can say to devices."""
     understood = Metric("understood", 0, 1, help="Of the last 100 commands, the part that was understood.")
-    delay = Metric("delay", 0, 2.5)
+    delay = Metric("delay", 0, 2.5, better="lower", unit="s")
     sex = Attribute("sex", ["female", "male"], help="As in your papers.")
     age = Attribute("age", ["18–29", "30+"])
     cells = Attribute.crossed(
@@ -109,6 +109,7 @@ def full_study() -> Study:
                 "metrics[0].name": "verstanden",
                 "metrics[0].help": "Von den letzten 100 Befehlen der Teil, der verstanden wurde.",
                 "metrics[1].name": "Verzögerung",
+                "metrics[1].unit": "Sek.",
                 "attributes[0].name": "Geschlecht und Alter",
                 "attributes[0].share_source": "Register von 2025",
                 "attributes[0].cross[0].name": "Geschlecht",

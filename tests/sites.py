@@ -4,12 +4,12 @@ import random
 from collections.abc import Sequence
 
 from fairgauge.client import answer
-from fairgauge.client.records import Columns, Records
+from fairgauge.client.records import CountedRecords, RecordColumns, Records
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from fairgauge.tallies import Tally
 
 SEX = Attribute("sex", ("female", "male"))
-NOBODY: dict[str, list[object]] = {"sex": [], "truth": [], "prediction": []}
+NOBODY = Records.read({"sex": [], "truth": [], "prediction": []}, CountedRecords((SEX,), confusion=True))
 UNIT = 2**30
 
 
@@ -39,7 +39,7 @@ def read(site: NoisyCounts, rows: Sequence[Record]) -> Records:
     outcomes = ("truth", "prediction") if site.metric is None else (site.metric.name,)
     table |= {name: [row[2][place] for row in rows] for place, name in enumerate(outcomes)}
     people = [row[0] for row in rows]
-    columns = Columns(person="person") if any(who is not None for who in people) else Columns()
+    columns = RecordColumns(person="person") if any(who is not None for who in people) else RecordColumns()
     return Records.of(site, {**table, "person": people}, columns)
 
 

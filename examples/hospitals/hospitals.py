@@ -8,6 +8,7 @@ that differ.  Each hospital counts its own patients and sends noisy counts.  Onl
 """
 
 import csv
+import json
 import math
 import random
 import sys
@@ -23,8 +24,8 @@ from scipy.stats import norm
 from sklearn.metrics import accuracy_score, precision_score
 
 import fairgauge as fg
-from fairgauge.client import Ledger
-from fairgauge.client.records import Columns, Records
+from fairgauge.client.refusals import Refusal
+from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.study import NoisyCounts, counted
 from fairgauge.tallies import Tally
 
@@ -32,6 +33,12 @@ CONFIDENCE = 0.95
 # Of 101,766 stays: 53.8 % of women and 46.2 % of men, and 11.2 % who came back within 30 days.
 SHARES = {"female": 0.538, "male": 0.462}
 BACK = {"female": 0.113, "male": 0.111}
+# What each hospital's own file says: what may be counted, and where that stands in its records.
+SITE = {
+    "attributes": {"sex": list(SHARES)},
+    "confusion": True,
+    "columns": {"truth": "back", "prediction": "said", "person": "patient"},
+}
 THEIRS = {
     "selection_rate": fairlearn.selection_rate,
     "accuracy_score": accuracy_score,
@@ -77,10 +84,13 @@ def answer_as(hospital: int, study: fg.Study, folder: Path, people: int) -> pd.D
         writer = csv.writer(file)
         writer.writerow(["patient", "sex", "back", "said"])
         writer.writerows(patients(hospital, people))
-    columns = Columns(truth="back", prediction="said", person="patient")
-    ledger = Ledger(folder / f"ledger-{hospital}.sqlite3")
-    records = Records.of(study.questions[0].counts, path, columns)
-    ledger.answer(study, records).save(folder / f"answer-{hospital}.json")
+    settings = folder / f"site-{hospital}.json"
+    settings.write_text(json.dumps(SITE | {"records": path.name, "ledger": f"ledger-{hospital}.sqlite3"}))
+    SiteSettings.load(settings).prepare()  # once, before any study is known
+    answer = answer_asked(settings, study)
+    if isinstance(answer, Refusal):
+        raise SystemExit(answer.text)
+    answer.save(folder / f"answer-{hospital}.json")
     return pd.read_csv(path)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from fairgauge import Study
 from fairgauge.estimation import estimate
 from fairgauge.federation import NodeCounter
-from fairgauge.reports.change import describe_change
+from fairgauge.reports.gap_change import describe_change
 from measure import (
     CHANGE,
     CONFIDENCE,

@@ -15,8 +15,8 @@ from fairgauge import Attribute, Population, Question, Study, Tally, estimate, s
 from fairgauge.canonical import encode
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, read_sealed, sealed_document
 from fairgauge.collector.signatures import Signer
-from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Provenance
 from fairgauge.study import Model
 
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def make(folder: Path) -> None:
     sealed = sealed_document(seal, study, key=SIGNER.public, signature=SIGNER.sign(PURPOSE, seal.to_bytes()))
     (folder / "sealed.json").write_bytes(sealed)
 
-    said = Particulars(date="2026-11-02", asked=50_000, seal=read_sealed(sealed).note)
+    said = Provenance(date="2026-11-02", asked=50_000, seal=read_sealed(sealed).note)
     page = render_report(study, tally, estimate(study, tally, tolerance=0.05), said)
     (folder / "report.html").write_text(page, encoding="utf-8")
 

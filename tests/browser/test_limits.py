@@ -12,6 +12,7 @@ from tests.browser.taking import (
     fill,
     new_study,
     open_form,
+    randomise,
     remembered_nothing,
 )
 from tests.samples import RECALL, sample_question, sample_study
@@ -104,6 +105,27 @@ class TestLimits:
             "spends epsilon 1.098613, and this browser allows 0.5 a study."
         )
         assert remembered_nothing(page)
+
+    def test_a_new_name_is_no_new_budget_on_the_page(self, collector: Collecting, visitor: OpenVisitor) -> None:
+        """Its author may call the same thing otherwise in the next study; the person picks what the page shows."""
+        one = new_study("One name")
+        other = new_study("Another name", attribute=replace(ANIMAL, name="creature"))
+        for study in (one, other):
+            collector.publish(study)
+        person = visitor()
+        page = open_form(person, one)
+        page.get_by_text("What this browser will spend").click()
+        page.get_by_label("The most that all answers may cost together").fill("2")
+        page.get_by_role("button", name="Keep to these limits").click()
+        fill(page)
+        randomise(page)
+        page = open_form(person, other)
+        fill(page)
+        page.get_by_role("button", name="Randomise").click()
+        expect(page.locator("#problem")).to_contain_text(
+            "All answers have cost epsilon 1.098613 in this browser; this one would make it 2.197225, "
+            "and the limit is 2"
+        )
 
     def test_a_ledger_of_before_is_refused(self, collector: Collecting, visitor: OpenVisitor) -> None:
         page = visitor().open(collector.publish(new_study("Of before")) + "/take-part")

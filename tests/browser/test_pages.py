@@ -215,6 +215,28 @@ def test_the_page_follows_the_answers_without_being_loaded_again(visitor: OpenVi
     person.check_quiet()
 
 
+def test_offline_is_called_offline_and_a_command_is_copied(visitor: OpenVisitor, published: Collecting):
+    person = visitor(permissions=["clipboard-read", "clipboard-write"])
+    page = person.open(address(FALLS))
+    expect(page.locator("[data-live]")).to_have_text("live")
+    page.context.set_offline(True)
+    expect(page.locator("[data-live]")).to_have_text("offline")
+    page.context.set_offline(False)
+    expect(page.locator("[data-live]")).to_have_text("live")
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == (page.locator("pre").first.text_content() or "").strip()
+    assert copied.startswith("curl -o study.json http://127.0.0.1:")
+
+
+def test_a_card_says_when_how_many_and_which(visitor: OpenVisitor, published: Collecting):
+    card = visitor().open("/studies").locator(".cards > li", has_text="Falls found")
+    expect(card).to_contain_text(re.compile(r"Published on \d+ \w+ \d{4}, \d\d:00 UTC\."))
+    expect(card).to_contain_text(re.compile(r"[\d,]+ answers"))
+    expect(card.locator("code")).to_have_text(FALLS.digest[:16])
+
+
 def test_a_page_that_lost_its_collector_finds_it_again(visitor: OpenVisitor, tmp_path: Path):
     from concurrent.futures import ThreadPoolExecutor
 

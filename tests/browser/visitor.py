@@ -7,9 +7,6 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
-# What a person with a disability stumbles over; the lesser findings are matters of taste.
-GRAVE = ("serious", "critical")
-
 
 @dataclass
 class Visitor:
@@ -57,10 +54,8 @@ def until(page: Page, what: Callable[[], object]) -> None:
 
 
 def barriers(page: Page) -> list[dict[str, Any]]:
-    """Return what axe-core finds grave about a page, each with the elements that it is about."""
+    """Return what axe-core finds about a page, each with the elements that it is about."""
     found = Axe().run(page).response["violations"]
     return [
-        {"rule": one["id"], "help": one["help"], "elements": [node["html"] for node in one["nodes"]]}
-        for one in found
-        if one["impact"] in GRAVE
+        {"rule": one["id"], "help": one["help"], "elements": [node["html"] for node in one["nodes"]]} for one in found
     ]

@@ -287,6 +287,7 @@ _TINY = "".join(f"a{n}:\r\n" for n in range(60))
 headers_held = _holding(lambda _: f"GET /healthz HTTP/1.1\r\nHost: x\r\n{_TINY}".encode())
 headers_sent = _holding(lambda _: 2 * f"GET /{'x' * 7000} HTTP/1.1\r\nHost: x\r\n{_TINY}\r\n".encode())
 scripts_unread = _holding(lambda _: 2 * b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+studies_unread = _holding(lambda order: 2 * f"GET {order.path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 pages_unread = _holding(lambda order: 2 * f"GET {order.path}/take-part HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
 
@@ -344,6 +345,7 @@ ATTACKERS: dict[str, Attack] = {
     "headers-held": headers_held,
     "headers-sent": headers_sent,
     "scripts-unread": scripts_unread,
+    "studies-unread": studies_unread,
     "pages-unread": pages_unread,
 }
 

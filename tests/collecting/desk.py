@@ -12,7 +12,7 @@ from fairgauge.collector.app import make_app
 from fairgauge.collector.config import read_config
 from fairgauge.collector.service import Collector
 from fairgauge.collector.stores import open_store
-from fairgauge.server.tokens import new_token, read_tokens
+from fairgauge.server.bearer_tokens import new_token, read_tokens
 from fairgauge.study import Study
 from tests.collecting.wire import answer_bytes
 

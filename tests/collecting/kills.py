@@ -1,6 +1,7 @@
 """Kill a collector, its database, or clients, at random moments under load, and count what is left."""
 
 import asyncio
+import os
 import random
 import secrets
 import signal
@@ -21,7 +22,7 @@ from fairgauge.collector.stores.released_sums import payload_of, summed
 from fairgauge.crowd.secret_draws import blanket_weights, misfit
 from fairgauge.server.tickets import Tickets
 from fairgauge.study import Study
-from tests.collecting.servers import PATIENCE, SERVE, ServerProcess
+from tests.collecting.servers import PATIENCE, SERVE, SERVE_MANY, ServerProcess, workers_of
 from tests.collecting.wire import Wire, answer_bytes
 
 ACCEPTED, DUPLICATE = b'{"status":"accepted"}', b'{"status":"duplicate"}'
@@ -208,6 +209,23 @@ def kill_collectors(
         for server in servers:
             if server.process is not None:
                 server.kill()
+    return sent, asyncio.run(count_left(store, study, sent))
+
+
+def kill_workers(folder: Path, store: str, study: Study, *, kills: int, senders: int = 16) -> tuple[Sent, Count]:
+    """Kill one of two workers of a collector again and again; the parent replaces it, and lives."""
+    chance = random.Random(3)
+
+    def kill(_number: int) -> None:
+        assert server.process is not None
+        while not (found := workers_of(server.process.pid)):
+            time.sleep(0.01)
+        os.kill(chance.choice(found), signal.SIGKILL)
+
+    with ServerProcess(folder, store, code=SERVE_MANY) as server:
+        publish(server, study)
+        sent = asyncio.run(storm([server], study, kills, kill, senders=senders))
+        assert server.stop() == 0
     return sent, asyncio.run(count_left(store, study, sent))
 
 

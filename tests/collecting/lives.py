@@ -15,14 +15,17 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
+import asyncpg
+
 from fairgauge.collector.seal import PURPOSE, read_sealed
 from fairgauge.collector.seal_record import FILE, read_record
 from fairgauge.collector.signatures import signature_is_good
 from fairgauge.collector.stores import backup
 from fairgauge.study import Study
-from tests.collecting.servers import ServerProcess
+from tests.collecting.servers import ServerProcess, new_database
 from tests.collecting.wire import Wire, answer_bytes
 
+_FILE = "sqlite:///"
 COMMAND = [sys.executable, "-c", "from fairgauge.cli import main; main()"]
 
 
@@ -128,22 +131,15 @@ def kill_restores(folder: Path, store: str, *, kills: int) -> Lives:
     asyncio.run(backup.back_up(store, copy))
     (digest, *_) = read_record(folder / "secrets").seals
     for number in count():
-        target = f"sqlite:///{folder / f'restored-{number}'}"
+        target = f"sqlite:///{folder / f'restored-{number}'}" if store.startswith(_FILE) else new_database()
         for words in (
             ["restore", str(copy), "--secrets", str(folder / "secrets")],
             ["forget", "--study", digest, "--what", "answers"],
         ):
             if done.kills >= kills:
                 return done
-            with subprocess.Popen(
-                [*COMMAND, "store", *words, "--store", target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            ) as process:
-                ends = time.monotonic() + chance.uniform(0.3, 2.0)
-                while process.poll() is None and time.monotonic() < ends:
-                    time.sleep(0.005)
-                process.kill()
-            done.kills += process.returncode == -signal.SIGKILL
-            if not Path(target.removeprefix("sqlite:///")).exists():
+            done.kills += _killed([*words, "--store", target], chance.uniform(0.3, 2.0))
+            if not _is_there(target):
                 break
             done.studies += 1
             done.faults += asyncio.run(backup.check(target, secrets=folder / "secrets")).faults
@@ -156,19 +152,40 @@ def kill_backups(folder: Path, store: str, *, kills: int) -> Lives:
     while done.kills < kills:
         number += 1
         target = folder / f"copy-{number}"
-        with subprocess.Popen(
-            [*COMMAND, "store", "backup", "--store", store, "-o", str(target)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        ) as process:  # fmt: skip
-            started = time.monotonic()
-            ends = chance.uniform(0.3, 2.5)
-            while process.poll() is None and time.monotonic() - started < ends:
-                time.sleep(0.005)
-            process.kill()
-        done.kills += process.returncode == -signal.SIGKILL
+        done.kills += _killed(["backup", "--store", store, "-o", str(target)], chance.uniform(0.3, 2.5))
         if target.exists():
             done.studies += 1
-            if store.startswith("sqlite"):
-                done.faults += asyncio.run(backup.check(f"sqlite:///{target}")).faults
+            if store.startswith(_FILE):
+                done.faults += asyncio.run(backup.check(f"{_FILE}{target}")).faults
+            elif subprocess.run(["pg_restore", "--file=/dev/null", str(target)], check=False).returncode:
+                done.faults.append("a dump that is no whole one has the copy's name")
             target.unlink()
     return done
+
+
+def _killed(words: list[str], seconds: float) -> bool:
+    """Run ``fairgauge store``, and kill it after so many seconds; tell whether it had not ended by itself."""
+    with subprocess.Popen([*COMMAND, "store", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        ends = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < ends:
+            time.sleep(0.005)
+        process.kill()
+    return process.returncode == -signal.SIGKILL
+
+
+def _is_there(store: str) -> bool:
+    """Tell whether anything was restored, once programs that outlive a killed command are done."""
+    if store.startswith(_FILE):
+        return Path(store.removeprefix(_FILE)).exists()
+    return asyncio.run(_tables(store)) > 0
+
+
+async def _tables(address: str) -> int:
+    connection = await asyncpg.connect(address)
+    try:
+        others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        while await connection.fetchval(others):
+            await asyncio.sleep(0.01)
+        return int(await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"))
+    finally:
+        await connection.close()

@@ -1,6 +1,7 @@
 """Collectors as processes, and a real PostgreSQL for them."""
 
 import asyncio
+import contextlib
 import functools
 import importlib
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fairgauge.server.tokens import new_token
+from fairgauge.server.bearer_tokens import new_token
 from tests.collecting.wire import Wire
 from tests.programs import Program, programs
 
@@ -25,6 +26,13 @@ from pathlib import Path
 from fairgauge.collector.config import read_config
 from fairgauge.collector.workers import serve
 serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))
+"""
+SERVE_MANY = """
+import sys
+from pathlib import Path
+from fairgauge.collector.config import read_config
+from fairgauge.collector.workers import serve_many
+serve_many(read_config(Path(sys.argv[1])), 2, announce=lambda address: print(address, flush=True))
 """
 
 
@@ -97,6 +105,19 @@ class ServerProcess:
             self.kill()
 
 
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def workers_of(pid: int) -> list[int]:
+    """Return the workers among a process's children; multiprocessing has a helper of its own there."""
+    found = []
+    for child in children(pid):
+        with contextlib.suppress(OSError):  # it is gone
+            found += [child] if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes() else []
+    return found
+
+
 async def _ready(port: int) -> bool:
     async with Wire(port) as wire:
         return (await wire.request("GET", "/readyz"))[0] == 200
@@ -106,6 +127,11 @@ async def _ready(port: int) -> bool:
 def postgres() -> Any:
     """Return a real PostgreSQL that all tests of this process share."""
     return new_postgres()
+
+
+def use_postgres_tools() -> None:
+    """Let programs find pg_dump and pg_restore of the same version as the PostgreSQL that they meet here."""
+    os.environ["PATH"] = f"{postgres().bin_path}{os.pathsep}{os.environ['PATH']}"
 
 
 def new_postgres() -> Any:

@@ -23,7 +23,7 @@ FORMS = {
     "counted": "tally", "counter": "tally", "draw": "secret draws", "estimation": "estimate",
     "expect": "expectation", "grouping": "group", "included": "root", "known": "share", "order": "waves",
     "people": "population", "planned": "plan", "planning": "plan", "promised": "crowd", "readers": "operator",
-    "reading": "estimate", "simulate": "simulation", "tallies": "tally", "told": "estimate",
+    "reading": "estimate", "simulate": "simulation", "tallies": "tally",
     "verification": "bundle", "verify": "bundle", "weigh": "stratum",
 }  # fmt: skip
 # Words of everyday, and of computers; a term of this project is never added here.

@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 # What a device loads, and what counts its answers.
 BARE_ROOMS = ["errors", "canonical", "channel", "study", "crowd", "client", "tallies"]
-BARE_ROOMS += ["unlinkable.blind_rsa", "unlinkable.pass_token", "unlinkable.binary_http"]
+BARE_ROOMS += ["unlinkable.blinding", "unlinkable.pass_token", "unlinkable.binary_http"]
 
 
 def loaded_by(statement: str) -> list[str]:

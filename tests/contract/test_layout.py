@@ -22,7 +22,7 @@ def modules() -> list[str]:
 def mirrored(module: str) -> Path:
     """Return where a module's own test file is, if it has one."""
     *folders, name = module.split(".")[1:]
-    return TESTS.joinpath("unit", *folders, f"test_{name}.py")
+    return TESTS.joinpath("unit", *folders, f"test_{name.lstrip('_')}.py")
 
 
 def named(docstring: str) -> list[str]:
@@ -52,8 +52,10 @@ def test_no_test_file_names_a_module_that_is_not_there():
 
 
 def test_names_are_found_over_several_lines_and_only_there():
-    text = "Parts.\n\nCovers: fairgauge.server.tokens, fairgauge.lazy,\nfairgauge.channel\n\nNot fairgauge.errors."
-    assert named(text) == ["fairgauge.server.tokens", "fairgauge.lazy", "fairgauge.channel"]
+    text = (
+        "Parts.\n\nCovers: fairgauge.server.bearer_tokens,\nfairgauge.lazy, fairgauge.channel\n\nNot fairgauge.errors."
+    )
+    assert named(text) == ["fairgauge.server.bearer_tokens", "fairgauge.lazy", "fairgauge.channel"]
     assert named("About fairgauge.errors.") == []
 
 

@@ -15,7 +15,7 @@ import fairgauge as fg
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.limits import Limits, charges
 from fairgauge.errors import BadStudy, BadTally, CannotAnswer, InvalidInput, NotPrivate
-from fairgauge.reports.document import render_report
+from fairgauge.reports.html_report import render_report
 from fairgauge.simulation import Cell, Population
 from fairgauge.study import Mechanism
 from tests.samples import full_study, sample_study, site_study

@@ -5,6 +5,8 @@ Covers: fairgauge.lazy.
 
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -33,6 +35,8 @@ PUBLIC_NAMES = [
     "report",
     "simulate",
 ]
+SOURCE = Path(fairgauge.__file__).parent
+FRAMEWORKS = {"flower": "flwr", "nvflare": "nvflare"}  # each has an environment of its own
 VERBS = ["answer", "design", "estimate", "new", "plan", "report", "simulate"]
 ROOMS = [
     "audit",
@@ -57,6 +61,14 @@ def test_all_is_exactly_the_public_names():
 @pytest.mark.parametrize("name", PUBLIC_NAMES)
 def test_every_public_name_loads(name: str):
     assert getattr(fairgauge, name) is not None
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
+def test_every_name_of_a_room_loads(room: str):
+    if room in FRAMEWORKS:
+        pytest.importorskip(FRAMEWORKS[room])
+    module = import_module(f"fairgauge.{room}")
+    assert [name for name in dir(module) if getattr(module, name, None) is None and not name.startswith("_")] == []
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC_NAMES if name[0].isupper()])

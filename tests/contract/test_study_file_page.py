@@ -5,8 +5,8 @@ import tomllib
 from decimal import Decimal
 
 from docs import study_file
-from fairgauge.planning.draft import Draft
 from fairgauge.planning.draft_fields import FIELDS
+from fairgauge.planning.study_draft import Draft
 
 
 def test_the_page_is_current():

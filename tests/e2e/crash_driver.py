@@ -115,9 +115,13 @@ def child(plan: dict[str, Any], number: int, *, killed: bool) -> NoReturn:
     # A collector behind a gateway is one for all: the path that tells children apart is not part of its own.
     target[1:] = [plan["url"]] if more else target[1:]
     person = ["--group", "female", "--value", "recall=0.83", "--limit", "1.1"]
-    if "records" in plan:
-        person = ["--records", plan["records"], "--ticket", "0" * 32]
     arguments = [plan["study"], *person, "--ledger", ledger]
+    if "records" in plan:  # each site has a file and a ledger of its own, and what was read from their records
+        site = Path(f"{ledger}.json")
+        allowed = {"attributes": {"sex": ["female", "male"]}, "confusion": True}
+        own = {"records": "none.csv", "prepared": plan["records"], "ledger": ledger}
+        site.write_text(json.dumps(own | allowed), encoding="utf-8")
+        arguments = [plan["study"], "--site", str(site), "--ticket", "0" * 32]
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     if killed:
         sys.settrace(trace_to(number * plan["stride"], plan["points"]))

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import Published
+from fairgauge.collector.stores.store import Published
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.bearer_tokens import Gatekeeper
 from fairgauge.server.tickets import Tickets
-from fairgauge.server.tokens import Gatekeeper
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study

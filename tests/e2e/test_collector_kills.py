@@ -45,12 +45,12 @@ def test_a_killed_client_is_counted_once(kind: str, tmp_path: Path):
 HASTY = (
     """
 import asyncio
-from fairgauge.collector import intake
-honest = intake.Intake.submit
+from fairgauge.collector.group_commit import Intake
+honest = Intake.submit
 async def submit(self, rows):
     asyncio.get_running_loop().call_later(2, lambda: asyncio.create_task(honest(self, rows)))
     return ["fresh"] * len(rows)
-intake.Intake.submit = submit
+Intake.submit = submit
 """
     + SERVE
 )
@@ -117,7 +117,7 @@ def test_kills_never_show_a_batch_below_its_size(kind: str, tmp_path: Path):
 LEAKY = (
     """
 from fairgauge.collector.stores import released_sums, sql_store
-sql_store.closed_batches = lambda taken, size, at_end=False: taken // 7
+released_sums.closed_batches = sql_store.closed_batches = lambda taken, size, at_end=False: taken // 7
 honest = released_sums.placed
 sql_store.placed = lambda symbols, taken, size: honest(symbols, taken, 7)
 """

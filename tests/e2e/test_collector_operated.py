@@ -24,12 +24,21 @@ from fairgauge.client import Patience
 from fairgauge.collector.seal_record import Record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import backup, open_store, postgres
-from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store import Event
 from fairgauge.collector.workers import EARLY_DEATHS
-from fairgauge.server.tokens import new_token
+from fairgauge.server.bearer_tokens import new_token
 from fairgauge.study import Study
 from tests.collecting.kills import publish
-from tests.collecting.servers import PATIENCE, SERVE, ServerProcess, free_port, new_database, new_postgres
+from tests.collecting.servers import (
+    PATIENCE,
+    SERVE,
+    ServerProcess,
+    children,
+    free_port,
+    new_database,
+    new_postgres,
+    workers_of,
+)
 from tests.collecting.wire import Wire, answer_bytes
 from tests.samples import sample_study
 
@@ -42,22 +51,6 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         [*COMMAND, "serve", "--secrets", str(folder / "secrets"), *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
     )  # fmt: skip
-
-
-def children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def serving(pid: int) -> list[int]:
-    """Return the workers among a process's children; multiprocessing has a helper of its own there."""
-    found = []
-    for child in children(pid):
-        try:
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-        except OSError:
-            continue  # it is gone
-    return found
 
 
 async def ask(port: int, method: str, path: str, body: bytes = b"", token: str = "") -> tuple[int, bytes]:
@@ -82,12 +75,12 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
     try:
         until(port, 200)
         asyncio.run(ask(port, "POST", "/studies", STUDY.to_bytes(), token))
-        assert len(serving(crew.pid)) == 2
+        assert len(workers_of(crew.pid)) == 2
         for _ in range(EARLY_DEATHS + 1):  # one that is killed has done nothing wrong, however soon it happens
-            first = serving(crew.pid)
+            first = workers_of(crew.pid)
             os.kill(first[0], signal.SIGKILL)
             for _ in range(1200):
-                if len(serving(crew.pid)) == 2 and first[0] not in serving(crew.pid):
+                if len(workers_of(crew.pid)) == 2 and first[0] not in workers_of(crew.pid):
                     break
                 time.sleep(0.1)
             else:
@@ -135,7 +128,7 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, when: str):
             until(port, 200)
         while len(workers) < 2:
             assert crew.poll() is None
-            workers = serving(crew.pid)
+            workers = workers_of(crew.pid)
     finally:
         crew.kill()
         crew.communicate(timeout=PATIENCE)  # which waits for whoever writes to its output: the workers do

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairgauge.collector.config import Limits, read_config
+from fairgauge.collector.config import CollectorLimits, read_config
 from fairgauge.collector.metrics import Metrics
 from tests.collecting.servers import free_port
 
@@ -137,7 +137,7 @@ def test_the_proxy_keeps_no_address_and_lets_through_what_the_collector_takes():
     assert "\tlog {\n\t\toutput discard\n\t}" in text
     largest = re.search(r"max_size (\d+)MiB", text)
     assert largest is not None
-    assert int(largest[1]) * 2**20 >= Limits().study_bytes
+    assert int(largest[1]) * 2**20 >= CollectorLimits().study_bytes
     shown = (ROOT / "docs" / "operators.md").read_text()
     assert all(line.strip() in shown for line in text.splitlines() if "collector:" not in line and "#" not in line)
     program = shutil.which("caddy")
@@ -145,6 +145,16 @@ def test_the_proxy_keeps_no_address_and_lets_through_what_the_collector_takes():
         command = [program, "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_memory_is_bounded_above_what_a_flood_takes():
+    """The page says how much one collector takes beside floods; the composed one has two workers."""
+    said = int(re.findall(r"stays below (\d+) MiB", (ROOT / "docs" / "operators.md").read_text())[0])
+    assert "\nMemoryMax=1G\n" in (DEPLOY / "fairgauge.service").read_text()
+    gauge = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["collector"]
+    assert gauge["mem_limit"] == "1g"
+    workers = int(gauge["command"][gauge["command"].index("--workers") + 1])
+    assert workers * said < 1024
 
 
 def test_the_composed_collector_reads_its_settings():
@@ -159,6 +169,10 @@ def test_the_composed_collector_reads_its_settings():
     assert settings.secrets.startswith("/data/")
     assert any(mount.endswith(":/data") for mount in services["collector"]["volumes"])
     assert services["collector"]["read_only"] is True
+    assert services["collector"]["mem_limit"] == "1g"
+    assert services["collector"]["cap_drop"] == ["ALL"]
+    assert services["collector"]["security_opt"] == ["no-new-privileges:true"]
+    assert "user" not in services["collector"], "it runs as the container's own, who is not root"
     # Who may read a secret cannot be said here: one that is a file is mounted as it is, with its owner.
     assert services["collector"]["secrets"] == ["pgpass"]
     user = last("USER").partition(":")[0]

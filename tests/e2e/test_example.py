@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from fairgauge import Attribute, Population, Study, Tally, design, estimate
-from fairgauge.collector.pages.live_results import CONFIDENCE, INTERVAL
+from fairgauge.collector.pages.live_results import CONFIDENCE
 from fairgauge.collector.stores.released_sums import step_of
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.kinds import LIVE
 from fairgauge.estimation.readers import AnytimeReader
 from fairgauge.simulation import true_values
 from fairgauge.simulation.clients import table_input
@@ -127,7 +128,7 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
     held = np.max(money, axis=0) < np.log(2 / alpha)
     for number in (0, 7, len(LOOKS) - 1):  # what is asked here is what the page shows
         tally = Tally(study.digest, tuple(map(int, taken[number])))
-        gap = estimate(study, tally, confidence=CONFIDENCE, interval=INTERVAL).questions[0].gaps["female", "male"]
+        gap = estimate(study, tally, confidence=CONFIDENCE, interval=LIVE).questions[0].gaps["female", "male"]
         assert (gap.low <= truth <= gap.high) == held[number]
     return int((~held.reshape(SEEDS, len(LOOKS)).all(axis=1)).sum())
 

@@ -14,7 +14,7 @@ import pytest
 
 from fairgauge.client import Ledger, Patience, exchange, study_source, witness
 from fairgauge.client.command import main
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.service import Collector
 from fairgauge.parties.blind_signing import make_key, sign_blinded
 from fairgauge.study import Issuer, Study
@@ -97,7 +97,7 @@ def unissued(parties: Parties) -> Study:
 
 
 def published(parties: Parties, study: Study) -> Study:
-    publishing = parties.collector.publish(study.to_bytes(), Terms(admission="open"))
+    publishing = parties.collector.publish(study.to_bytes(), PublishingTerms(admission="open"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     return study
 
@@ -144,7 +144,7 @@ def test_a_study_for_one_person_alone_is_noticed_before_anything_is_drawn(
 ) -> None:
     """Same issuer, same key, another word in its purpose: its digest would name the person."""
     own = replace(parties.study, purpose="For you, and nobody else.")
-    publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
+    publishing = parties.collector.publish(own.to_bytes(), PublishingTerms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
     typed = [*arguments(parties, ledger, own.digest), *ticketed(parties)]
@@ -159,7 +159,7 @@ def own_issuer(parties: Parties, tmp_path: Path) -> Iterator[tuple[Study, Record
     secret = make_key(tmp_path)
     key = Issuer("tickets.example", write_key(secret.public))
     own = replace(parties.study, purpose="For you alone, by me.", issuer=key)
-    publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
+    publishing = parties.collector.publish(own.to_bytes(), PublishingTerms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
 
     def reply(heard: Heard) -> Reply:
@@ -253,7 +253,7 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     monkeypatch.setattr(study_source, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
     monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
     own = replace(parties.study, purpose="For you alone.")
-    publishing = parties.collector.publish(own.to_bytes(), Terms(admission="tickets"))
+    publishing = parties.collector.publish(own.to_bytes(), PublishingTerms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)
     ledger = tmp_path / "ledger"
     typed = [*arguments(parties, ledger, own.digest), *ticketed(parties)]

@@ -10,7 +10,7 @@ import pytest
 
 MODULE = """
 from fairgauge.designs import Design
-from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.classical_designs import randomized_response
 
 
 def make(scores, epsilon):

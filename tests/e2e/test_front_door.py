@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.study_draft import Draft
 from fairgauge.simulation import read_people, true_values
 from fairgauge.study import Study
 
@@ -76,8 +76,8 @@ def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
     make, columns = TABLES[name]
     (tmp_path / "people.csv").write_bytes(make(random.Random(7)).encode(ENCODINGS.get(name, "utf-8")))
     commands = [
-        ["new", "people.csv", *columns, "-o", "study.toml"],
-        ["plan", "study.toml", "--clients", "3e5"],
+        ["new", "people.csv", *columns, "--clients", "3e5", "-o", "study.toml"],
+        ["plan", "study.toml"],
         ["design", "study.toml", "-o", "study.json"],
         ["simulate", "study.json", "people.csv", "--clients", "3e5", "--seed", "3", "-o", "tally.json"],
         ["estimate", "study.json", "tally.json", "--json"],

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client import Answer
+from fairgauge.client.records import CountedRecords, Records
 from tests.e2e.test_crash import EVERY, drive, folder, lose_the_first_reply, server
 from tests.recorder import Recorder
-from tests.sites import confusion_study
+from tests.sites import SEX, confusion_study
 
 __all__ = ["folder", "server"]  # fixtures
 
@@ -17,8 +18,9 @@ STUDY = confusion_study()
 
 def kill(server: Recorder, folder: Path, **plan: Any) -> tuple[list[dict[str, Any]], dict[int, set[Answer]]]:
     """Kill sites one after the other; return what each came to, and what each sent."""
-    records = folder / "patients.csv"
-    records.write_text("sex,truth,prediction\nfemale,1,1\nmale,0,1\nfemale,0,0\n", encoding="utf-8")
+    table = {"sex": ["female", "male", "female"], "truth": [1, 0, 0], "prediction": [1, 1, 0]}
+    records = folder / "patients.records"
+    Records.read(table, CountedRecords((SEX,), confusion=True)).save(records)
     lose_the_first_reply(server)
     reports = drive(server, folder, asked=STUDY, how="send", points="lines", records=str(records), **plan)
     sent = defaultdict(set)

@@ -1,6 +1,6 @@
 """Six hospitals, from the study to the estimate, by the commands that people type.
 
-Covers: fairgauge.client.site_command, fairgauge.reports.sites
+Covers: fairgauge.client.site_command, fairgauge.reports.site_sentences
 """
 
 import csv
@@ -50,22 +50,30 @@ def patients(path: Path, seed: int) -> Path:
     return path
 
 
-def answer(study: Path, records: Path, folder: Path, number: int, *more: str) -> int:
-    columns = ["--group-column", "gender", "--truth-column", "sick", "--prediction-column", "alarm"]
-    ledger = ["--ledger", str(folder / f"ledger{number}"), "--person-column", "who"]
-    return main([str(study), "--records", str(records), *columns, *ledger, *more])
+def set_up(folder: Path, number: int, seed: int) -> Path:
+    """Set a site up, as its page says: its own file, and its table read once."""
+    site = folder / f"site{number}.json"
+    columns = {"groups": {"sex": "gender"}, "truth": "sick", "prediction": "alarm", "person": "who"}
+    records = patients(folder / f"patients{number}.csv", seed).name
+    allowed = {"attributes": {"sex": ["female", "male"]}, "confusion": True, "columns": columns}
+    site.write_text(json.dumps({"records": records, "ledger": f"ledger{number}.sqlite3", **allowed}))
+    assert "800 records" in fairgauge("agent", "--prepare", site)
+    return site
+
+
+def answer(study: Path, site: Path, *more: str) -> int:
+    return main([str(study), "--site", str(site), *more])
 
 
 def test_from_records_to_an_estimate(study: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(6):
-        records = patients(folder / f"patients{number}.csv", number)
-        assert answer(study, records, folder, number, "--output", str(folder / f"answer{number}.json")) == 0
+        assert answer(study, set_up(folder, number, number), "--output", str(folder / f"answer{number}.json")) == 0
     said = capsys.readouterr().out
     assert "Alarms: what leaves this site, with noise in every count" in said
     assert said.count("answered, delivered\n") == 6
 
     first = (folder / "answer0.json").read_bytes()
-    assert answer(study, folder / "patients1.csv", folder, 0, "--output", str(folder / "answer0.json")) == 0
+    assert answer(study, set_up(folder, 0, 1), "--output", str(folder / "answer0.json")) == 0
     assert (folder / "answer0.json").read_bytes() == first, "the same bytes, whatever the records are now"
     assert set(json.loads(first)) == {"study", "id", "counts"}
 
@@ -91,13 +99,17 @@ def test_a_plan(study: Path) -> None:
 
 
 def test_what_makes_no_sense(study: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = patients(folder / "more.csv", 7)
+    site = str(set_up(folder, 7, 7))
+    (folder / "ledger7.records").unlink()
     for typed, said in (
-        ([str(study)], "give the site's records with --records"),
-        ([str(study), "--group", "female", "--records", str(records)], "must not be given for a site"),
-        ([str(study), "--records", str(records)], "column=sex: must be there"),
+        ([str(study)], "give the site's own file with --site, once fairgauge agent --prepare has read its records"),
+        ([str(study), "--group", "female", "--site", site], "must not be given for a site"),
+        (
+            [str(study), "--site", site],
+            "cannot be read: No such file or directory. Prepare the records: fairgauge agent --prepare",
+        ),
     ):
-        assert main([*typed, "--ledger", str(folder / "another")]) != 0
+        assert main(typed) != 0
         assert said in capsys.readouterr().err
     wrong = ["design", "--title", "x", "--epsilon", "1", "--group", "a", "--group", "b", "-o", str(folder / "x.json")]
     assert "outcome" in fairgauge(*wrong, "--outcome", "other", status=2)

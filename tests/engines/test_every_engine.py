@@ -1,6 +1,6 @@
 """Every engine counts the same: Polars, DuckDB, Dask and Spark on the same files, wrong ones among them.
 
-Covers: fairgauge.tallies.engines.
+Covers: fairgauge.tallies.engine_readers.
 """
 
 import importlib
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.tallies import engines, files, from_files
+from fairgauge.tallies import engine_readers, files, from_files
 from tests.answers import FORMATS, STUDY, Answers
 from tests.samples import sample_study
 
@@ -53,7 +53,7 @@ def test_every_engine_counts_the_same(engine: str, folder: Path, tmp_path: Path,
 
 
 def check_engine(engine: str, folder: Path, tmp_path: Path) -> None:
-    if engine == "pyspark" and not engines.has_java():
+    if engine == "pyspark" and not engine_readers.has_java():
         pytest.skip("Spark needs Java, and this machine has none")
     slow = engine == "pyspark"
     for suffix in FORMATS:

@@ -14,7 +14,7 @@ from fairgauge.client import Answer
 from fairgauge.collector import answer_endpoint
 from fairgauge.collector.answer_endpoint import ONE, read_answer, read_lines, slices
 from fairgauge.collector.service import Entry
-from fairgauge.collector.stores.base import Published
+from fairgauge.collector.stores.store import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.server.server_errors import BadAnswer
 from fairgauge.study import Study

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.certificate import DOWN, Blanket, certify
+from fairgauge.crowd.crowd_epsilon import DOWN, Blanket, certify
 
 Table = tuple[tuple[int, ...], ...]
 Law = dict[tuple[int, ...], Fraction]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.estimation import estimate
-from fairgauge.paper.spread import Spread
+from fairgauge.paper.fixed_intervals import Spread
 from fairgauge.study import Question
 from fairgauge.tallies import Tally
 from fairgauge.targets.decoder import Decoder

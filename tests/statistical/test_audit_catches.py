@@ -21,7 +21,7 @@ from fairgauge.paper.mechanisms import (
     sound_laplace,
     sound_response,
 )
-from fairgauge.paper.privacy import claimed_epsilon, exact_loss
+from fairgauge.paper.theorems import claimed_epsilon, exact_loss
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 

@@ -17,10 +17,9 @@ from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import Held, measure
 from bench.looks import watch
 from fairgauge.estimation.kinds import DEFAULT, KINDS
-from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.readers import NormalReader
-from fairgauge.paper.fixed import fixed
-from fairgauge.paper.spread import Spread
+from fairgauge.paper.fixed_intervals import Spread, fixed
 from fairgauge.simulation import Truth, simulate
 from fairgauge.study import Study
 from fairgauge.targets.inputs import Vector

@@ -7,35 +7,25 @@ inputs the person holds, 50 to 50 beforehand.  Here they play that game again an
 """
 
 import asyncio
-import math
 import os
 import random
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from scipy.stats import binom
 
-from fairgauge.channel import ROW_SUM
 from fairgauge.collector.stores import released_sums
-from fairgauge.crowd import blanket_weights, crowd_of
 from fairgauge.study import Release, Study
 from tests.collecting.desk import open_desk
 from tests.collecting.wire import answer_bytes
-from tests.samples import sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE
+from tests.statistical.guessing import DELTA, DRAWS, ONE, PLAIN, ROWS, TWO, likelier, luck
 
 GAMES = int(os.environ.get("FAIRGAUGE_GAMES", "150"))
-SIZE, DRAWS, DELTA = 5, 1500, "0.001"
-ONE, TWO = 1, 2  # the inputs between which the attacker must guess
-PLAIN = sample_study(sample_question(epsilon="4.2", loss=60))
+SIZE = 5
 RELEASED = replace(PLAIN, release=Release(SIZE, DELTA, DRAWS))
-ROWS = [[weight / ROW_SUM for weight in row] for row in PLAIN.questions[0].channel.table]
-BLANKET = blanket_weights(PLAIN.channels)
 
 
 @dataclass
@@ -45,19 +35,6 @@ class Attack:
     games: int
     right: int
     symbols: int  # how many single symbols the attacker read off
-
-
-def bound() -> float:
-    """Return how often a guess is right at most, by the crowd's certificate."""
-    crowd = crowd_of(PLAIN, DRAWS, delta=Decimal(DELTA))
-    factor = math.exp(crowd.number)
-    return (factor + float(crowd.delta)) / (1 + factor)
-
-
-def likelier(counts: Sequence[int]) -> int:
-    """Return the input that makes these counts likelier: one symbol of the person's, and draws of the blanket."""
-    weights = [sum(n * ROWS[x][j] / BLANKET[j] for j, n in enumerate(counts)) for x in (ONE, TWO)]
-    return ONE if weights[0] > weights[1] else TWO
 
 
 def attack(study: Study, folder: Path, known: int = 0) -> Attack:
@@ -103,12 +80,12 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Attack:
 
 def test_who_knows_every_other_answer_is_right_no_more_often_than_promised(with_draws: Attack):
     assert (with_draws.games, with_draws.symbols) == (GAMES, 0)
-    assert binom.sf(with_draws.right - 1, GAMES, bound()) > FALSE_POSITIVE_RATE
+    assert luck(with_draws.right, GAMES) > FALSE_POSITIVE_RATE
 
 
 def test_with_draws_that_are_no_secret_the_attack_reads_every_symbol_and_beats_the_bound(without: Attack):
     assert (without.games, without.symbols) == (GAMES, GAMES)
-    assert binom.sf(without.right - 1, GAMES, bound()) < FALSE_POSITIVE_RATE
+    assert luck(without.right, GAMES) < FALSE_POSITIVE_RATE
 
 
 def test_where_counts_are_shown_as_they_come_so_it_does(tmp_path: Path):

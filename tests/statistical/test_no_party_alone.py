@@ -22,10 +22,9 @@ import socket
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -35,12 +34,10 @@ from urllib.error import HTTPError
 import pytest
 from scipy.stats import binom
 
-from fairgauge.channel import ROW_SUM
 from fairgauge.client import Ledger, Patience, Relay, exchange, send, study_source
 from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
-from fairgauge.crowd import blanket_weights, crowd_of
 from fairgauge.parties.blind_signing import key_in, make_key, sign_blinded
 from fairgauge.parties.issuer_server import IssuerServer
 from fairgauge.study import Issuer as Named
@@ -49,16 +46,12 @@ from fairgauge.unlinkable.pass_token import answer_id, begin_pass, challenge_of,
 from tests.collecting.servers import ServerProcess, free_port
 from tests.collecting.wire import answer_bytes
 from tests.programs import COMMAND, Program, programs
-from tests.samples import sample_question, sample_study
 from tests.statistical.exact import FALSE_POSITIVE_RATE
+from tests.statistical.guessing import DELTA, DRAWS, ONE, PLAIN, ROWS, TWO, likelier, luck
 
 GAMES = int(os.environ.get("FAIRGAUGE_GAMES", "40"))
-BATCH, DRAWS, DELTA = 2, 1500, "0.001"
-PLAIN = sample_study(sample_question(epsilon="4.2", loss=60))
-ROWS = [[weight / ROW_SUM for weight in row] for row in PLAIN.questions[0].channel.table]
-BLANKET = blanket_weights(PLAIN.channels)
-# The inputs between which somebody must guess, as rows of the table and as a person types them.
-ONE, TWO = 1, 2
+BATCH = 2
+# The inputs between which somebody must guess, as a person types them.
 TYPED = {ONE: ("--group", "female", "--value", "recall=1"), TWO: ("--group", "male", "--value", "recall=0")}
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 AT_ONCE = Patience(tries=2, first=0, longest=0, timeout=20)
@@ -67,13 +60,13 @@ SETTINGS = "[rates]\nanswers = 1e9\nopen = 1e9\ntickets = 1e9\nenvelopes = 1e9\n
 CURIOUS = """
 import json, sys
 from pathlib import Path
-from fairgauge.collector.app import Guard
+from fairgauge.collector.app import CollectorApp
 from fairgauge.collector.config import read_config
 from fairgauge.collector import gateway
 from fairgauge.collector.workers import serve
 from fairgauge.collector.stores import released_sums
 book = open(Path(sys.argv[1]).parent / "heard.jsonl", "a", buffering=1, encoding="utf-8")
-honest, opening = Guard.__call__, gateway._inner_scope
+honest, opening = CollectorApp.__call__, gateway._inner_scope
 
 async def listen(self, scope, receive, send):
     if scope["type"] == "http" and scope["client"]:
@@ -85,7 +78,7 @@ def look(opened, outer):
     print(json.dumps(["", scope["method"], scope["path"], content.decode()]), file=book)
     return found
 
-Guard.__call__, gateway._inner_scope = listen, look
+CollectorApp.__call__, gateway._inner_scope = listen, look
 """
 SERVE = "serve(read_config(Path(sys.argv[1])), announce=lambda address: print(address, flush=True))\n"
 # The defence is switched off: what is drawn is no secret.
@@ -216,19 +209,6 @@ def without_draws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 # --------------------------------------------------------------------------------------------- whoever reads counts
-def bound() -> float:
-    """Return how often a guess is right at most, by the crowd's certificate."""
-    crowd = crowd_of(PLAIN, DRAWS, delta=Decimal(DELTA))
-    factor = math.exp(crowd.number)
-    return (factor + float(crowd.delta)) / (1 + factor)
-
-
-def likelier(counts: Sequence[int]) -> int:
-    """Return the input that makes these counts likelier: one symbol of the person's, and draws of the blanket."""
-    weights = [sum(n * ROWS[x][j] / BLANKET[j] for j, n in enumerate(counts)) for x in (ONE, TWO)]
-    return ONE if weights[0] > weights[1] else TWO
-
-
 def subtract(
     scene: Scene, study: Study, fill: Callable[[int], None], address: str, *, known: int = 0
 ) -> tuple[int, int]:
@@ -284,30 +264,26 @@ def by_the_relay(scene: Scene) -> Callable[[int], None]:
     return fill
 
 
-def test_the_issuer_that_signs_for_itself_is_right_no_more_often_than_promised(scene: Scene) -> None:
-    right, symbols = subtract(scene, scene.blind, by_the_issuer(scene), "127.0.0.2")
+def subtracted(scene: Scene, who: str, *, known: int = 0) -> tuple[int, int]:
+    if who == "issuer":
+        return subtract(scene, scene.blind, by_the_issuer(scene), "127.0.0.2", known=known)
+    return subtract(scene, scene.open_, by_the_relay(scene), "127.0.0.2", known=known)
+
+
+@pytest.mark.parametrize("who", ["issuer", "relay"])
+def test_who_knows_all_other_answers_is_right_no_more_often_than_promised(scene: Scene, who: str) -> None:
+    right, symbols = subtracted(scene, who)
     assert symbols == 0
-    assert binom.sf(right - 1, GAMES, bound()) > FALSE_POSITIVE_RATE
+    assert luck(right, GAMES) > FALSE_POSITIVE_RATE
 
 
-def test_the_issuer_reads_every_symbol_where_draws_are_no_secret(without_draws: Scene) -> None:
-    scene = without_draws
-    right, symbols = subtract(scene, scene.blind, by_the_issuer(scene), "127.0.0.2", known=DRAWS)
+@pytest.mark.parametrize("who", ["issuer", "relay"])
+def test_who_knows_all_other_answers_reads_every_symbol_where_draws_are_no_secret(
+    without_draws: Scene, who: str
+) -> None:
+    right, symbols = subtracted(without_draws, who, known=DRAWS)
     assert symbols == GAMES
-    assert binom.sf(right - 1, GAMES, bound()) < FALSE_POSITIVE_RATE
-
-
-def test_the_relay_with_answers_of_its_own_is_right_no_more_often_than_promised(scene: Scene) -> None:
-    right, symbols = subtract(scene, scene.open_, by_the_relay(scene), "127.0.0.2")
-    assert symbols == 0
-    assert binom.sf(right - 1, GAMES, bound()) > FALSE_POSITIVE_RATE
-
-
-def test_the_relay_reads_every_symbol_where_draws_are_no_secret(without_draws: Scene) -> None:
-    scene = without_draws
-    right, symbols = subtract(scene, scene.open_, by_the_relay(scene), "127.0.0.2", known=DRAWS)
-    assert symbols == GAMES
-    assert binom.sf(right - 1, GAMES, bound()) < FALSE_POSITIVE_RATE
+    assert luck(right, GAMES) < FALSE_POSITIVE_RATE
 
 
 # ------------------------------------------------------------------------------------------------- the collector

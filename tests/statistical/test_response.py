@@ -33,7 +33,7 @@ def test_a_twin_that_divides_by_the_stated_shares_is_caught():
 
 
 def test_misses_that_chance_does_not_explain_are_named():
-    good, bad = Found(draws=2000, missed=220, asked=200), Found(draws=2000, missed=260, asked=200)
+    good, bad = Found(draws=2000, missed=220), Found(draws=2000, missed=260)
     assert broken({TWICE: good, NEARLY: bad}) == [NEARLY]
     assert broken({TWICE: good, NEARLY: Found(draws=2000, missed=100, ratios=200, ratio_missed=50)}) == [NEARLY]
 

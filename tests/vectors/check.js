@@ -93,6 +93,18 @@ export async function check(client, vectors) {
   for (const { answer, bytes } of vectors.answers ?? []) {
     same("an answer's bytes", new TextDecoder().decode(client.answerBytes(answer)), bytes);
   }
+  for (const [status, body, became] of vectors.deliveries ?? []) {
+    const real = globalThis.fetch;
+    globalThis.fetch = async () => new Response(body, { status });
+    const drawn = { study: "0".repeat(64), id: "0".repeat(32), symbol: 0 };
+    const ends = { AnswerRefused: "refused", CannotSend: "again" };
+    const found = await client.send(drawn, "https://collector.example", { tries: 1 }).then(
+      () => "delivered",
+      (error) => ends[error.name] ?? error.name,
+    );
+    globalThis.fetch = real;
+    same(`delivery at ${status} ${body}`, found, became);
+  }
   return missed;
 }
 

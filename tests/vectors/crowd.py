@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.crowd import crowd_of
-from fairgauge.crowd.certificate import Blanket, certify
+from fairgauge.crowd.crowd_epsilon import Blanket, certify
 from fairgauge.study import Study
 from tests.samples import THREE_LEVELS, sample_question, sample_study, two_questions
 

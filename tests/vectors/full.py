@@ -107,11 +107,12 @@ def bad_changes() -> Iterator[tuple[str, str]]:
             '"high":"2.5","low":"0","name":"understood"',
             '"high":2,"low":"0","name":"delay"',
             '"high":"0","low":"0","name":"delay"',
-            '"high":"2.5","low":"0","name":"delay","unit":"s"',
             '"high":"2.5","help":"","low":"0","name":"delay"',
             '"high":"2.5","help":null,"low":"0","name":"delay"',
             '"high":"2.5","low":"0"',
         ],
+        '"better":"lower"': ['"better":"higher"', '"better":null', '"better":1', '"best":"lower"'],
+        '"unit":"s"': ['"unit":""', '"unit":null', '"unit":5', '"unit":" s"', '"units":"s"'],
         '"share_error":"0.01"': ['"share_error":"0"', '"share_error":"1"', '"share_error":0.01', '"share_error":null'],
         '"share_source":"Register of 2025"': ['"share_source":""', '"share_source":5'],
         '"shares":["0.25","0.25","0.3","0.2"]': [
@@ -397,6 +398,18 @@ def _unfit() -> Iterator[Vector]:
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": shown, "symbol": symbol}
 
 
+def _coins() -> Iterator[Vector]:
+    """One person of a study with two tables: the coin has two bits, and is thrown again where they say 2 or 3."""
+    index = next(place for place, (_, study) in enumerate(good_studies()) if study.title == "Expects")
+    study, rng = good_studies()[index][1], random.Random(SEED + 2)
+    profile: dict[str, Any] = {"group": {"sex": "male", "age": "old"}, "values": {"recall": "0.25", "error": "1.5"}}
+    for coins in ([0], [1], [2, 1], [3, 2, 0]):
+        table, drawn = study.tables[coins[-1]], [rng.getrandbits(53), rng.getrandbits(53)]
+        bits, inputs = [*coins, *drawn], _channel_input(table, profile["group"], profile["values"])
+        symbol = study.offsets[coins[-1]] + table[0].channel.draw(*inputs, bits=lambda _, drawn=drawn: drawn.pop(0))  # type: ignore[misc]
+        yield {"study": index, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
+
+
 def _refusals() -> Iterator[Vector]:
     """Studies that devices cannot answer yet, and what is no profile."""
     studies = [study for _, study in good_studies()]
@@ -437,6 +450,6 @@ def make() -> Vector:
         ],
         "bad": list(_bad()),
         "draws": list(_draws(random.Random(SEED))),
-        "profiles": [*_profiles(), *_unfit()],
+        "profiles": [*_profiles(), *_unfit(), *_coins()],
         "refusals": list(_refusals()),
     }

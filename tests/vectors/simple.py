@@ -14,6 +14,8 @@ draws       a study's index, a question, a group's index, a value (both null for
 without     the same for someone who lacks the group or the value, in questions with and without a row to abstain
 outside     the same for values outside of the range
 answers     an answer and its bytes
+deliveries  the status and the body of a collector's reply, and what becomes of the answer: it is "delivered", it is
+            "refused" for good, or it is sent "again" later
 """
 
 import json
@@ -22,13 +24,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel, _log
-from fairgauge.client import Answer
+from fairgauge.client import Answer, Patience
+from fairgauge.client.delivery import send
+from fairgauge.client.web import Response
 from fairgauge.designs import make_channel
-from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
+from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
@@ -99,7 +104,7 @@ def bad_changes() -> Iterator[tuple[str, str]]:
     yield from [(f'"{field}":', f'"{field}s":') for field in ("format", "tables", "title", "design", "levels", "low")]
     yield from [
         ('"title"', '"colour":"red","title"'),
-        ('"low"', '"unit":"%","low"'),
+        ('"low"', '"unit":"% ","low"'),
         ('"format":1', '"format":1,"format":1'),
     ]
     yield from [('"low":"0"', '"low":"0","low":"0"'), ('"title"', '"__proto__":{},"title"')]
@@ -338,6 +343,31 @@ def _drawn(question: Question, group: int | None, value: str | None, bits: list[
     return {"group": group, "value": value, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
+class _Replies:
+    """Stands where a relay does, and gives one reply."""
+
+    def __init__(self, status: int, body: str) -> None:
+        self.reply = Response(status, HTTPMessage(), body.encode())
+
+    def request(self, *_: object, **__: object) -> Response:
+        return self.reply
+
+
+def _deliveries() -> Iterator[list[object]]:
+    answer = Answer("0" * 64, "0" * 32, (0,))
+    texts = (*(json.dumps({"status": said}) for said in ("accepted", "duplicate", "closed")), "<h1>Welcome</h1>", "[1]")
+    for status in (200, 201, 202, 203, 302, 400, 401, 403, 404, 408, 409, 410, 413, 425, 429, 500, 502, 503):
+        for text in texts if status < 203 else texts[:1]:
+            try:
+                send(answer, "https://collector.example", patience=Patience(tries=1), relay=_Replies(status, text))  # type: ignore[arg-type]
+                became = "delivered"
+            except AnswerRefused:
+                became = "refused"
+            except CannotSend:
+                became = "again"
+            yield [status, text, became]
+
+
 def make() -> Vector:
     """Return all vectors."""
     rng = random.Random(SEED)
@@ -364,6 +394,7 @@ def make() -> Vector:
         "without": list(_without(rng)),
         "outside": list(_outside(rng)),
         "answers": [{"answer": json.loads(answer.to_bytes()), "bytes": answer.to_bytes().decode()}],
+        "deliveries": list(_deliveries()),
     }
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.unlinkable.binary_http import Message, read_request, read_response, write_response
-from fairgauge.unlinkable.blind_rsa import blind, finalize, new_blinding, verify
+from fairgauge.unlinkable.blinding import blind, finalize, new_blinding, verify
 from fairgauge.unlinkable.oblivious import KeyConfig, open_request
 from tests.vectors.node import HERE, NODE
 

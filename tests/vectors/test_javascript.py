@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from fairgauge.crowd import crowd_of
-from fairgauge.crowd.certificate import Blanket, certify
+from fairgauge.crowd.crowd_epsilon import Blanket, certify
 from fairgauge.errors import BadStudy
-from fairgauge.study import Attribute, Metric, Release
+from fairgauge.study import Attribute, Metric, Release, Study
 from tests.samples import sample_question, sample_study, two_questions
 from tests.vectors.node import Change, client_misses, missed, needs_node, run_client
 
@@ -246,6 +246,37 @@ def test_a_new_name_is_no_new_budget_in_javascript_either(tmp_path: Path):
 
 
 @needs_node
+def test_both_forms_together_are_within_one_limit_in_javascript_either(tmp_path: Path):
+    """An answer without a name counts against each attribute; so does one whose names are the study's."""
+    found = run_client(
+        tmp_path,
+        f"""
+        const text = {asked(3)};
+        const study = (name) => client.parseStudy(new TextEncoder().encode(text.replaceAll('"sex"', `"${{name}}"`)));
+        const forms = {{
+          unnamed: () => [{{ group: "female", values: {{}} }}, {{}}],
+          picked: (name) => [{{ group: {{ [name]: "female" }}, values: {{}} }}, {{ named: false }}],
+          named: (name) => [{{ group: {{ [name]: "female" }}, values: {{}} }}, {{}}],
+        }};
+        const found = [];
+        for (const order of [["unnamed", "named"], ["picked", "named"], ["named", "picked"], ["named", "named"]]) {{
+          const ledger = new client.Ledger(`ledger ${{order}}`);
+          const said = [];
+          for (const [i, name] of ["yyy", "sex", "zzz"].entries()) {{
+            const [profile, how] = forms[order[Math.min(i, 1)]](name);
+            const drawn = ledger.answer(await study(name), profile, {{ limits: {{ lifetime: "1.5" }}, ...how }});
+            said.push(await drawn.then(() => true, () => false));
+          }}
+          found.push([...said, client.roundedUp(await ledger.spent(), 3)]);
+        }}
+        console.log(JSON.stringify(found));
+        """,
+    )
+    one = "1.099"
+    assert found == [[True, False, False, one]] * 3 + [[True, True, True, one]]
+
+
+@needs_node
 @pytest.mark.parametrize("losses", list(permutations((3, 9, 5))))
 def test_the_dearest_question_is_what_a_ledger_charges(tmp_path: Path, losses: tuple[int, ...]):
     spent, readers, again = run_client(
@@ -359,15 +390,18 @@ def test_javascript_takes_no_ticket_for_an_id_in_the_crowd(tmp_path: Path):
     release = Release(100, "0.00000001", 50)
     texts = [
         replace(sample_study(), release=release, admission=admission).to_bytes().decode()
-        for admission in (None, "open", "tickets")
+        for admission in (None, "open")
     ]
     said = run_client(
         tmp_path,
         f"""
         const said = [];
         const profile = {{ group: "female", values: {{ recall: "0.5" }} }};
-        for (const text of {json.dumps(texts)}) {{
-          const study = await client.parseStudy(new TextEncoder().encode(text));
+        const read = {json.dumps(texts)}.map((text) => new TextEncoder().encode(text));
+        // The last asks for tickets by its collector alone: a document that does is refused.
+        const studies = [await client.parseStudy(read[0]), await client.parseStudy(read[1])];
+        studies.push(await client.parseStudy(read[0], "tickets"));
+        for (const study of studies) {{
           for (const ticket of ["0123456789abcdef".repeat(2), null]) {{
             try {{
               said.push(client.answer(study, profile, {{ ticket }}).id !== ticket);
@@ -381,6 +415,22 @@ def test_javascript_takes_no_ticket_for_an_id_in_the_crowd(tmp_path: Path):
     )
     refused = "the study hides answers in a crowd, and who gave out this ticket could read the answer"
     assert said == [refused, True, refused, True, refused, "the study takes answers with a ticket only"]
+
+
+@needs_node
+def test_no_study_asks_for_tickets_and_releases_counts_in_batches(tmp_path: Path):
+    batches = json.loads(replace(sample_study(), release=Release(100, "0.00000001", 50)).to_bytes())
+    text = json.dumps(batches | {"admission": "tickets"})
+    with pytest.raises(BadStudy, match="must not be tickets where counts leave in batches") as told:
+        Study.from_bytes(text.encode())
+    said = run_client(
+        tmp_path,
+        f"""
+        const bytes = new TextEncoder().encode({json.dumps(text)});
+        console.log(JSON.stringify(await client.parseStudy(bytes).then(() => "", (error) => error.message)));
+        """,
+    )
+    assert said == str(told.value)
 
 
 @needs_node

@@ -48,7 +48,7 @@ def test_all_parts_but_the_dataset_are_redone_without_it(
         done.append(part)
         return [folder / f"{part}.md"]
 
-    monkeypatch.setattr("fairgauge.paper.publish.publish", publish)
+    monkeypatch.setattr("fairgauge.paper.pages.publish", publish)
     assert run(monkeypatch, "paper", "-o", str(tmp_path)) == 1
     assert done == ["table1", "table2", "coverage", "figures", "errata"]
     assert "C5GG6B" in " ".join(capsys.readouterr().err.split())

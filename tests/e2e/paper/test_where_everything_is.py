@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.cli import main
-from fairgauge.paper import coverage, figures, frontier, tables
+from fairgauge.paper import optimal_design, paper_figures, tables
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,16 +36,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / ARCHIVE).write_bytes(b"no archive")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(frontier, "GRID", frontier.GRID[6:11:4])
-    monkeypatch.setattr(frontier, "MOST", frontier.GRID[-1])
-    monkeypatch.setattr(frontier, "SHOWN", frontier.SHOWN[5:6])
+    monkeypatch.setattr(optimal_design, "GRID", optimal_design.GRID[6:11:4])
+    monkeypatch.setattr(optimal_design, "MOST", optimal_design.GRID[-1])
+    monkeypatch.setattr(optimal_design, "SHOWN", optimal_design.SHOWN[5:6])
     monkeypatch.setattr(tables, "MANY_RUNS", 50)
     monkeypatch.setattr(tables, "EPSILONS", ("0.1", "1.0"))
     monkeypatch.setattr(tables, "CLIENTS", {"1e7": 10**7})
     for name, less in {"CLIENTS": (100,), "EPSILONS": ("1",), "RUNS": 50}.items():
-        monkeypatch.setattr(coverage, name, less)
-    # What they show is tested in tests/unit/paper/test_figures.py.
-    monkeypatch.setattr(figures, "FIGURES", {"claimed-and-true": figures.FIGURES["claimed-and-true"]})
+        monkeypatch.setattr(optimal_design, name, less)
+    # What they show is tested in tests/unit/paper/test_paper_figures.py.
+    monkeypatch.setattr(paper_figures, "FIGURES", {"claimed-and-true": paper_figures.FIGURES["claimed-and-true"]})
     # Pages have rows for what is left out here.
     for page in ("table1_page", "table2_page", "coverage_page"):
         monkeypatch.setattr(f"fairgauge.paper.pages.{page}", lambda _: "")

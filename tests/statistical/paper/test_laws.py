@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism
-from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.runs import RunClients, estimated_gaps
 from tests.statistical.exact import FALSE_POSITIVE_RATE, p_value
 
 Floats = NDArray[np.float64]
-Path = Callable[[Published, Clients, np.random.Generator], Floats]
+Path = Callable[[Published, RunClients, np.random.Generator], Floats]
 RUNS = 20_000
 SEED = 20261115
 VALUES = {
@@ -28,11 +28,11 @@ RESPONSES = [ResponseMechanism(e1, e2) for e1 in (0.2, 1.0) for e2 in (0.5, 2.0)
 LAPLACES = [LaplaceMechanism(e1, e2, k=k) for e1 in (0.2, 1.0) for e2 in (0.5, 2.0) for k in (2 / 3, 2.0)]
 
 
-def in_one_draw(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Floats:
+def in_one_draw(mechanism: Published, clients: RunClients, rng: np.random.Generator) -> Floats:
     return estimated_gaps(mechanism, clients, rng)
 
 
-def client_by_client(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Floats:
+def client_by_client(mechanism: Published, clients: RunClients, rng: np.random.Generator) -> Floats:
     size = len(clients.values[0])
     groups = np.tile(np.repeat([0, 1], size), clients.runs)
     values = np.tile(np.concatenate(clients.values), clients.runs)
@@ -41,8 +41,8 @@ def client_by_client(mechanism: Published, clients: Clients, rng: np.random.Gene
     return np.asarray(signed / (mechanism.attenuation * size), dtype=np.float64)
 
 
-def clients_of(size: int) -> Clients:
-    return Clients.fixed(VALUES[size], size, RUNS)
+def clients_of(size: int) -> RunClients:
+    return RunClients.fixed(VALUES[size], size, RUNS)
 
 
 def response_law(e1: float, e2: float, size: int) -> tuple[Floats, Floats]:
@@ -129,8 +129,8 @@ def test_swapped_scales_are_noticed(path: Path) -> None:
 
 @PATHS
 def test_swapped_groups_are_noticed(path: Path) -> None:
-    def swapped(mechanism: Published, clients: Clients, rng: np.random.Generator) -> Floats:
-        return path(mechanism, Clients(clients.values[::-1], clients.counts[::-1]), rng)
+    def swapped(mechanism: Published, clients: RunClients, rng: np.random.Generator) -> Floats:
+        return path(mechanism, RunClients(clients.values[::-1], clients.counts[::-1]), rng)
 
     assert response_test(RESPONSES[-1], RESPONSES[-1], swapped, 25) < FALSE_POSITIVE_RATE
     assert laplace_test(LAPLACES[-1], LAPLACES[-1], swapped, 25) < FALSE_POSITIVE_RATE

@@ -23,7 +23,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism
-from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.runs import RunClients, estimated_gaps
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 Floats = NDArray[np.float64]
@@ -160,7 +160,7 @@ def gap(mechanism: Published, values: Sequence[Floats], rng: np.random.Generator
 def gap_in_one_draw(mechanism: Published, values: Sequence[Floats], rng: np.random.Generator) -> Floats:
     first, second = values
     ones = [np.ones((RUNS, len(v)), dtype=np.int64) for v in (first, second)]
-    return estimated_gaps(mechanism, Clients((first, second), (ones[0], ones[1])), rng)
+    return estimated_gaps(mechanism, RunClients((first, second), (ones[0], ones[1])), rng)
 
 
 def weights_of(estimator: Estimator, groups: int) -> tuple[float, ...]:

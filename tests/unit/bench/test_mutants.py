@@ -1,11 +1,13 @@
 """Mutants: what is changed, what is left alone, and which are tried."""
 
 from random import Random
+from typing import Any
 
 import pytest
 
-from bench.mutants import ROOMS, drawn, mutants, nearest, script_mutants, whole_room
 from bench.named_mutants import ROOT
+from bench.random_mutants import ROOMS, drawn, mutants, nearest, script_mutants, whole_room
+from bench.switched_mutants import switched
 
 
 def changes(source: str) -> list[str]:
@@ -33,7 +35,14 @@ def test_one_thing_is_changed_at_a_time(source: str, expected: list[str]):
 
 @pytest.mark.parametrize(
     "source",
-    ['"""It is 1 < 2."""', "def f(a: int | 1) -> 2: ...", "@cache(1)\ndef f(): ...", "x: Literal[1]", 'f"{a + 1}"'],
+    [
+        '"""It is 1 < 2."""',
+        "def f(a: int | 1) -> 2: ...",
+        "@cache(1)\ndef f(): ...",
+        "x: Literal[1]",
+        'f"{a + 1}"',
+        "x = zip(a, strict=True)",
+    ],
 )
 def test_what_only_a_reader_notices_is_left_alone(source: str):
     assert changes(source) == []
@@ -74,3 +83,37 @@ def test_a_room_is_drawn_from_anew_and_its_tests_are_there(room: str):
     for one in some:
         assert [test for test in nearest(room, one.module) if not (ROOT / test).exists()] == []
         assert [test for test in whole_room(one.module) if not (ROOT / test).exists()] == []
+
+
+def test_a_switch_stands_in_the_place_of_what_it_changes():
+    source = "def f(a):\n    if a < 2:\n        raise ValueError\n    return a"
+    text, there = switched(source, {0: 3, 1: 4, 2: 5})
+    assert there == {3, 4, 5}
+    for on, told in ((None, "wrong"), (3, "wrong"), (4, 1), (5, "wrong")):
+        assert _f(text, on, 1) == told
+    assert [_f(text, on, 2) for on in (None, 3, 4, 5)] == [2, "wrong", 2, "wrong"]
+
+
+def _f(text: str, on: int | None, argument: int) -> object:
+    """Return what a module's ``f`` gives with one switch on."""
+    space: dict[str, Any] = {"mutant": lambda number: number == on}
+    exec(text.replace("from mutant_switch import mutant", ""), space)
+    try:
+        return space["f"](argument)
+    except ValueError:
+        return "wrong"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x = 1", "def f(a=1): ...", "class A:\n    x = 1", "def f(a):\n    match a:\n        case 1:\n            pass"],
+)
+def test_what_is_decided_early_has_no_switch(source: str):
+    assert len(changes(source)) == 1
+    assert switched(source, {0: 0})[1] == set()
+
+
+def test_a_constant_that_something_is_computed_with_is_a_little_less_and_a_little_more():
+    source = "a = [x + 2.0, f(3), True, 1e-9]\nb = c[4] / 0"
+    first = len(changes(source))
+    assert [one.change for one in mutants("m.py", source, range(first, first + 9))] == ["2.0 -> 1.9", "2.0 -> 2.1"]

@@ -2,14 +2,14 @@
 
 from fairgauge.bundles.report_comparison import compare_report, difference
 from fairgauge.estimation import estimate
-from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Provenance
 from tests.samples import RECALL
 from tests.surveys import coin_question, expected_tally, people, study
 
 ASKED = study(coin_question(RECALL))
 TALLY = expected_tally(ASKED, people(("female", "0.5", 4_000), ("male", "0.8", 3_700)))
-PAGE = render_report(ASKED, TALLY, estimate(ASKED, TALLY, tolerance=0.05), Particulars("2026-11-15", asked=20_000))
+PAGE = render_report(ASKED, TALLY, estimate(ASKED, TALLY, tolerance=0.05), Provenance("2026-11-15", asked=20_000))
 
 
 def test_the_same_bytes_come_out_again():

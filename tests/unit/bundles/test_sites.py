@@ -18,8 +18,8 @@ from fairgauge.collector.seal import PURPOSE, Seal, read_sealed, sealed_document
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.estimation import estimate
-from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Particulars
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Provenance
 from fairgauge.tallies import Tally
 from tests.sites import levels_study
 
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     found = digest_of(STUDY, [(bytes.fromhex(one.id), payload_text(one.payload)) for one in ANSWERS])
     seal = Seal.of(STUDY, found, "2026-11-15T23:00:00Z")
     document = sealed_document(seal, STUDY, key=signer.public, signature=signer.sign(PURPOSE, seal.to_bytes()))
-    said = Particulars("2026-11-16", seal=read_sealed(document).note)
+    said = Provenance("2026-11-16", seal=read_sealed(document).note)
     return {
         "study.json": STUDY.to_bytes(),
         "tally.json": seal.counted.to_bytes(),

@@ -11,14 +11,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from fairgauge import __version__
 from fairgauge.bundles import gather, verify
 from fairgauge.bundles.verification import Signatures, Verification
 from fairgauge.collector.seal import PURPOSE, read_sealed
 from fairgauge.collector.signatures import Signer
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
-from fairgauge.reports.document import render_report
-from fairgauge.reports.particulars import Particulars, read_stated
+from fairgauge.reports.html_report import render_report
+from fairgauge.reports.provenance import Provenance, read_stated
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.unit.bundles.conftest import STUDY, Served
@@ -77,7 +78,7 @@ def test_without_a_key_the_files_own_word_is_called_that(bundle: Served):
         ("3,000 answers ·", "9,000 answers ·", "it says “9,000 answers"),
         ("Fit check", "Fit cheque", "“Fit cheque"),
         ('<rect class="interval', '<rect class="moved', "pictures, style or hidden parts were changed"),
-        ('<data value="', '<data value="1', "it tells programs 1"),
+        ('<data value="-', '<data value="-1', "it tells programs -1"),
     ],
 )
 def test_an_edited_report_is_caught(bundle: Served, old: str, new: str, said: str):
@@ -92,7 +93,7 @@ def test_an_edited_report_is_caught(bundle: Served, old: str, new: str, said: st
 
 def test_a_report_of_another_version_has_its_numbers_compared_and_that_is_said(bundle: Served):
     page = bundle.folder / "report.html"
-    text = page.read_text(encoding="utf-8").replace("0.2.0", "0.9.9")
+    text = page.read_text(encoding="utf-8").replace(__version__, "0.9.9")
     page.write_text(text, encoding="utf-8")
     found = checked(bundle.folder, bundle.key)
     assert found["broken"] == []
@@ -167,7 +168,7 @@ def test_numbers_that_somebody_made_up_are_not_called_sealed(bundle: Served, sea
     study = Study.load(bundle.folder / "study.json")
     invented = Tally(study.digest, tuple(1000 + 10 * place for place in range(study.symbols)))
     (bundle.folder / "tally.json").write_bytes(invented.to_bytes())
-    page = render_report(study, invented, estimate(study, invented), Particulars())
+    page = render_report(study, invented, estimate(study, invented), Provenance())
     (bundle.folder / "report.html").write_text(page, encoding="utf-8")
     (bundle.folder / "answers.ndjson").unlink()
     sealed = bundle.folder / "sealed.json"
@@ -220,6 +221,24 @@ def test_a_report_that_is_older_than_its_study_is_caught(bundle: Served):
     assert said.startswith("report.html says that it was made on 2020-02-02; nothing signs that date. That is before")
 
 
+@pytest.mark.parametrize(("tag", "word", "forged"), [("de", "Sicherheit", "Unsicherheit"), ("ar", "بثقة", "بلا ثقة")])
+def test_a_report_in_another_language_holds_and_a_forged_word_is_caught(
+    bundle: Served, tag: str, word: str, forged: str
+):
+    page = bundle.folder / "report.html"
+    study, tally = Study.load(bundle.folder / "study.json"), Tally.load(bundle.folder / "tally.json")
+    stated = read_stated(page.read_text(encoding="utf-8"))
+    found = estimate(study, tally, confidence=stated.confidence, interval=stated.interval)
+    text = render_report(study, tally, found, replace(stated.particulars, language=tag))
+    assert f'<html lang="{tag}"' in text
+    page.write_text(text, encoding="utf-8")
+    assert checked(bundle.folder, bundle.key)["broken"] == []
+    assert word in text
+    page.write_text(text.replace(word, forged, 1), encoding="utf-8")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert forged in said
+
+
 def test_a_bundle_without_answers_says_that_nobody_counted(bundle: Served):
     (bundle.folder / "answers.ndjson").unlink()
     assert any("there is no export, so nobody counted again" in one for one in checked(bundle.folder)["open"])
@@ -249,7 +268,7 @@ def test_what_is_no_text_is_refused(bundle: Served):
 def test_words_that_were_not_compared_are_no_verification(bundle: Served):
     assert verified(bundle).unread == ()
     page = bundle.folder / "report.html"
-    page.write_text(page.read_text(encoding="utf-8").replace("0.2.0", "0.9.9"), encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8").replace(__version__, "0.9.9"), encoding="utf-8")
     (found,) = verified(bundle).unread
     assert found.about == "words"
 

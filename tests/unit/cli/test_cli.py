@@ -1,6 +1,6 @@
 """The command line as a whole.
 
-Covers: fairgauge.cli.commands, fairgauge.cli.entry, fairgauge.cli.options.
+Covers: fairgauge.cli.commands, fairgauge.cli.entry, fairgauge.cli._options.
 """
 
 import subprocess

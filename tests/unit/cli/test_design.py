@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge.planning.table_pairing import TOGETHER
 from fairgauge.study import Study
 from tests.unit.cli.conftest import Run, refused
 
@@ -64,6 +65,12 @@ def test_several_metrics_make_several_questions(fairgauge: Run, elsewhere: Path)
 def test_what_each_table_gets_of_the_answers_is_said(fairgauge: Run):
     done = fairgauge("design", *BASE, *KNOWN, *RECALL, "--metric", "fpr", "-o", "study.json")
     assert "A device's coin picks one of 2 tables, so each gets about 1/2 of the answers." in done.out
+
+
+def test_a_table_for_two_is_called_as_in_a_plan(fairgauge: Run):
+    asked = ("--title", "T", "--epsilon", "2", *KNOWN, *RECALL, "--metric", "fpr", "-o", "study.json")
+    assert {one["design"] for one in fairgauge("design", *asked, "--json").json["questions"]} == {TOGETHER}
+    assert "fpr: together (centred), " in fairgauge("design", *asked).out
 
 
 @pytest.mark.parametrize(

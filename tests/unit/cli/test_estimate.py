@@ -1,6 +1,6 @@
 """``fairgauge estimate``.
 
-Covers: fairgauge.cli.console, fairgauge.cli.read, fairgauge.cli.show.
+Covers: fairgauge.cli._console, fairgauge.cli._files, fairgauge.cli._show.
 """
 
 import json

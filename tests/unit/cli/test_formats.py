@@ -10,7 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
-from fairgauge.cli.formats import Form, in_forms
+from fairgauge.cli._formats import Form, in_forms
 from fairgauge.errors import InvalidInput
 from tests.unit.cli.conftest import Run, refused
 

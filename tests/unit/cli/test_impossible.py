@@ -1,6 +1,6 @@
 """Counts that honest answers do not give say nothing of the model: no verdict and no number, in no place.
 
-Covers: fairgauge.reports.words, fairgauge.estimation.inference, fairgauge.collector.pages.live_results.
+Covers: fairgauge.reports.verdicts, fairgauge.estimation.inference, fairgauge.collector.pages.live_results.
 """
 
 import csv

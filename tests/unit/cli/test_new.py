@@ -1,6 +1,6 @@
 """``fairgauge new``, and what it writes read by the other commands; a simulation beside the table's own truth.
 
-Covers: fairgauge.cli.drafts, fairgauge.cli.truth.
+Covers: fairgauge.cli._drafts, fairgauge.cli.truth.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.study_draft import Draft
 from fairgauge.simulation.truth import Truth
 from fairgauge.study import Study
 from tests.unit.cli.conftest import Run, refused
@@ -102,6 +102,10 @@ def test_at_a_terminal_it_asks_what_nobody_typed(fairgauge: Run, table: str, mon
     [
         ("", "table=empty.csv: must have a line with the names of its columns"),
         ("sex,recall\n", "empty.csv: table=no rows: must have a row for each person"),
+        (
+            "Exported today\n\nsex,recall\nf,1\n",
+            "empty.csv: table=line 1: must have the names of the columns, as many as",
+        ),
         ("sex,recall\nf,1\n", "empty.csv: group-column=nothing: must be given"),
     ],
 )

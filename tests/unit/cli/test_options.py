@@ -1,6 +1,6 @@
 """Every option, in every way to call a command, changes what comes out or is refused by its name.
 
-Covers: fairgauge.cli.modes.
+Covers: fairgauge.cli._option_rules.
 """
 
 import json
@@ -17,7 +17,7 @@ from fairgauge import Answer, Metric, Population, Study, Tally, design, simulate
 from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
-from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.planning import choose_design, choose_epsilon, counted_questions, crowd_plan, figure, plans
 from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.planning.few_people import FewPeople
@@ -44,7 +44,7 @@ OTHER: dict[str, str] = {
     "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
     "asked": "300000", "date": "2027-02-02", "issuer": "issuer.example=MIIB", "gateway": "AQAg", "epoch": "3600",
     "order": "waves", "signature": "abc", "key": "abc", "strict": "", "batch": "1000", "draws": "500",
-    "record": "record.jsonl",
+    "record": "record.jsonl", "language": "de",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}

@@ -1,6 +1,6 @@
 """``fairgauge plan``.
 
-Covers: fairgauge.cli.crowd_plan.
+Covers: fairgauge.cli._crowd.
 """
 
 import re

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fairgauge.cli import progress
-from fairgauge.cli.progress import designing, waiting
+from fairgauge.cli import _progress
+from fairgauge.cli._progress import designing, waiting
 from fairgauge.designs.column_generation import Search
 from tests.unit.cli.conftest import Run
 
@@ -16,7 +16,7 @@ from tests.unit.cli.conftest import Run
 def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Standard error as it would be on a terminal."""
     written = io.StringIO()
-    monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=True, width=100, markup=False))
+    monkeypatch.setattr(_progress, "err", Console(file=written, force_terminal=True, width=100, markup=False))
     return written
 
 
@@ -40,7 +40,7 @@ def test_a_command_shows_what_it_is_at_on_a_terminal_only(
     assert "Estimating" in terminal.getvalue()
     assert done.json["confidence"] == 0.99
     written = io.StringIO()
-    monkeypatch.setattr(progress, "err", Console(file=written, force_terminal=False))
+    monkeypatch.setattr(_progress, "err", Console(file=written, force_terminal=False))
     fairgauge("estimate", *files)
     assert written.getvalue() == ""
 
@@ -48,7 +48,7 @@ def test_a_command_shows_what_it_is_at_on_a_terminal_only(
 @pytest.mark.parametrize("on_terminal", [True, False])
 def test_a_terminal_shows_what_is_searched_and_how_far_it_is(on_terminal: bool, monkeypatch: pytest.MonkeyPatch):
     shown = io.StringIO()
-    monkeypatch.setattr(progress, "err", Console(file=shown, force_terminal=on_terminal, width=100))
+    monkeypatch.setattr(_progress, "err", Console(file=shown, force_terminal=on_terminal, width=100))
     with designing() as name:
         name("Designing the channel for [recall]")
         for gaps in ((1.0, 0.1), (1.0, 0.01)):

@@ -112,5 +112,9 @@ def test_counts_in_batches_have_half_of_their_blanket_as_draws_unless_said(fairg
     typed = ("--batch", "100", "--draws", "7", "--delta", "1e-6")
     assert fairgauge("terms", "study.json", *typed, "-o", "out.json").status == 0
     assert Study.load(tmp_path / "out.json").release == Release(100, "0.000001", 7)
+    nobody = fairgauge("terms", "study.json", "--batch", "100", "--admission", "tickets", "-o", "nobody.json")
+    rule = "must not be tickets where counts leave in batches: who gives out a ticket could read the answer"
+    assert (nobody.status, nobody.err) == (2, f"fairgauge: admission=tickets: {rule}\n")
+    assert not (tmp_path / "nobody.json").exists()
     wrong = fairgauge("terms", "study.json", "--draws", "7", "-o", "out.json")
     assert (wrong.status, wrong.err) == (2, "fairgauge: draws=7: must be given with --batch\n")

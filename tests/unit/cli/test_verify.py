@@ -1,6 +1,6 @@
 """``fairgauge verify``.
 
-Covers: fairgauge.cli.crowd.
+Covers: fairgauge.cli._crowd.
 """
 
 import csv
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgauge import __version__
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.collector.signatures import Signer
 from fairgauge.crowd import crowd_of, factor_sentence, guess_sentence
@@ -246,7 +247,7 @@ def test_a_report_that_claims_another_version_does_not_pass(fairgauge: Run, tmp_
     page = bundle / "report.html"
     text = page.read_text(encoding="utf-8")
     assert "between 7 and 22 points" in text
-    forged = text.replace("0.2.0", "0.1.0").replace("between 7 and 22 points", "between 1 and 2 points")
+    forged = text.replace(__version__, "0.1.0").replace("between 7 and 22 points", "between 1 and 2 points")
     page.write_text(forged, encoding="utf-8")
     done = fairgauge("verify", bundle)
     assert done.status == 3

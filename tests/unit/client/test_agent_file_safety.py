@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,6 +44,16 @@ def test_a_file_is_its_users_or_roots() -> None:
         problem = wrong(Path("x"), facts(0o600, user=user, group=0), 0o600, WRITE)
         assert (problem is None) == fine
         assert wrong(Path("x"), facts(0o600, user=user, group=0), 0o600, READ, owned=False) is None
+
+
+@pytest.mark.parametrize(("forbidden", "command"), [(WRITE, "go-w"), (READ, "go="), (READ | WRITE, "go=")])
+def test_what_is_said_to_do_helps(forbidden: int, command: str, tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.touch()
+    file.chmod(0o646)
+    assert str(wrong(file, file.stat(), 0o600, forbidden)).endswith(f": chmod {command} FILE")
+    subprocess.run(["chmod", command, file], check=True)
+    assert wrong(file, file.stat(), 0o600, forbidden) is None
 
 
 @pytest.mark.parametrize("mode", [0o602, 0o620])

@@ -113,6 +113,34 @@ def test_values_are_asked_for_only_where_the_file_says_so_and_only_once(tmp_path
     assert asked == [1]
 
 
+def heard_by_an_agent(path: Path, values: dict[str, Any]) -> list[str]:
+    """Return the lines that an agent hears which asks for some values, without the study."""
+    heard: list[str] = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(str(path))
+        door.listen()
+
+        def listen() -> None:
+            for _ in range(2):
+                with door.accept()[0] as line, line.makefile("rwb") as talk:
+                    for said in talk:
+                        heard.append(said.decode().rstrip().partition(" {")[0])
+                        wanted = b' values ["recall", "lacking", "odd", 7]' if heard[-1] == "check" else b""
+                        talk.write(b"ok" + wanted + b"\n")
+                        talk.flush()
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        ask_agent(path, STUDY, lambda: values)
+        thread.join()
+    return heard
+
+
+def test_an_agent_is_told_what_it_asks_for_and_nothing_else(tmp_path: Path) -> None:
+    values = {"recall": 0.25, "other": 7, "odd": "much"}
+    assert heard_by_an_agent(tmp_path / "agent.sock", values) == ["check", "value recall=0.25", "answer"]
+
+
 def test_lines_that_are_too_long_or_cut_off_are_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agent_socket, "LONGEST_LINE", 100)
     with serving(settle(tmp_path)):

@@ -366,7 +366,13 @@ def test_in_the_crowd_no_ticket_is_the_id_of_an_answer():
     """A leaf of the tree is a digest of id and symbol, on an open route: who sent out the id would try all symbols."""
     crowd = replace(sample_study(), release=Release(100, "0.00000001", 50))
     ticket, profile = "0123456789abcdef" * 2, {"group": "female", "values": {"recall": "0.5"}}
-    for study in (crowd, replace(crowd, admission="open"), replace(crowd, admission="tickets")):
+    for study in (crowd, replace(crowd, admission="open")):
         with pytest.raises(CannotAnswer, match="who gave out this ticket could read the answer"):
             answer(study, profile, ticket=ticket)
     assert answer(crowd, profile).id != ticket
+
+
+def test_what_is_no_ticket_is_refused_and_not_shown() -> None:
+    with pytest.raises(InvalidInput, match="ticket=not shown: must be 32 lower-case hexadecimal digits") as refused:
+        answer(sample_study(), {"group": "female", "values": {"recall": 0.5}}, ticket="5e" * 15 + "XY")
+    assert "5e5e" not in str(refused.value)

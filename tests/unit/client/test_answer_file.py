@@ -42,6 +42,13 @@ def test_a_line_that_a_crash_cut_off_is_written_again(tmp_path: Path, written: i
     assert path.read_bytes() == OTHER, "of someone else, who will write it again"
 
 
+def test_nothing_is_left_of_a_longer_line_that_a_crash_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "answers"
+    path.write_bytes(OTHER + b'{"counts":[' + b"123," * 100)
+    assert append(FIRST, path)
+    assert path.read_bytes() == OTHER + LINE
+
+
 @pytest.mark.parametrize("text", [b"dear diary", OTHER + b"dear diary", b'{"id":"' + b"a" * 300, b'{"my":1'])
 def test_what_is_no_answer_is_left_alone(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "answers"

@@ -5,7 +5,9 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from fairgauge.client import Answer, Ledger, Patience
 from fairgauge.client.command import HELP, Request, main, make_parser, read_private
 from fairgauge.client.ledger import default_ledger
-from fairgauge.errors import BadLedger, InvalidInput
+from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Study
 from tests.recorder import Reply, recorder
 from tests.samples import RECALL, sample_question, sample_study, two_questions
@@ -65,12 +67,38 @@ class TestReading:
             assert self.read(group=[typed])[1]["group"] == read
             assert self.read(f"{typed}\n", group=["-"])[1]["group"] == read
             assert self.read(group=[typed], study=two_questions())[1]["group"] == (
-                {"age": "65"} if typed == "age=65" else {"sex": group} if typed != group else {}
+                {"age": "65"} if typed == "age=65" else {"sex": group} if typed != group else group
             )
 
     def test_an_attribute_whose_name_has_a_mark(self) -> None:
         names = sample_study(*(sample_question(attribute=Attribute(name, ("x", "y"))) for name in ("a", "a=b")))
         assert self.read(group=["a=b=x", "a=y"], study=names)[1]["group"] == {"a=b": "x", "a": "y"}
+
+    @pytest.mark.parametrize("name", [">", "<", "x>", "a=", "!"])
+    @pytest.mark.parametrize("others", ["pqrst", ["pq", "pq", "pq", "", ""]], ids=["beside dear ones", "afterwards"])
+    def test_no_study_gives_a_group_that_begins_like_a_name_a_budget_of_its_own(
+        self, name: str, others: Sequence[str], tmp_path: Path
+    ) -> None:
+        """The attack: ask about an attribute called ``>``, cheaply beside dear ones, or once the limit is reached.
+
+        A script whose groups are ``>=65`` and ``<65`` would answer for the one and refuse for the other.
+        """
+        seen = []
+        for number, group in enumerate((f"{name}=65", "65", "", "=")):
+            ledger = Ledger(tmp_path / str(number))
+            answered: list[bool] = []
+            for dear in others:
+                asked = [sample_question(attribute=Attribute(each, ("65", "old"))) for each in dear]
+                if len(dear) < 2:
+                    asked.append(sample_question(attribute=Attribute(name, ("65", "old")), loss=2 if dear else 3))
+                study = replace(sample_study(*asked), title=f"Study {len(answered)}")
+                try:
+                    ledger.answer(study, self.read(group=[group], study=study)[1], limit=Decimal("3.3"))
+                    answered.append(True)
+                except CannotAnswer:
+                    answered.append(False)
+            seen.append(answered)
+        assert seen == [[True] * 3 + [False] * 2] * 4
 
     def test_a_program_may_say_more_than_the_study_asks(self) -> None:
         assert self.read(group=["sex=female", "creed=one"])[1]["group"] == {"sex": "female"}

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Ledger, answer
-from fairgauge.client.entries import entry_text
+from fairgauge.client.entries import entry_text, is_inside
 from fairgauge.client.policy import misfits
 from fairgauge.client.records import Records
 from fairgauge.client.site_counts import count_records
+from fairgauge.study import Metric
 from tests.samples import sample_study
 from tests.sites import confusion_study, site_of
 
@@ -106,4 +107,11 @@ def test_no_entry_of_a_record_keeps_a_site_from_answering(name: str) -> None:
 def test_entries_as_text() -> None:
     assert [entry_text(entry) for entry in (" a ", 1, 1.0, True, "", None, float("nan"), 10**5000)] == [
         "a", "1", "1.0", "True", None, None, None, None,
+    ]  # fmt: skip
+
+
+def test_both_ends_of_a_range_are_inside() -> None:
+    given = (-1, "-1.0", Decimal("-1.0001"), 2, 2.5, Decimal("2.5001"), "1/2", float("nan"), None)
+    assert [is_inside(Metric("score", -1, "2.5"), value) for value in given] == [
+        True, True, False, True, True, False, False, False, False,
     ]  # fmt: skip

@@ -183,8 +183,48 @@ def test_a_new_name_is_no_new_budget_for_a_group_without_one(ledger: Ledger, gro
     for name in ("sex", "xxx"):
         with pytest.raises(CannotAnswer, match=r"limit is .* for a group without its attribute's name"):
             ledger.answer(replace(asked_about(name), title="Another"), profile, limit=limit)
-    named = {"group": {"creed": "old"}, "values": {"recall": 0.5}}
-    assert ledger.answer(asked_about("creed"), named, limit=limit).study == asked_about("creed").digest
+    assert ledger.spent() == dict.fromkeys(("sex", "zzz", "yyy"), COST)
+    assert ledger.spent_towards_readers().keys() == {"sex", "zzz", "yyy"}
+
+
+@pytest.mark.parametrize("first", ["named", "unnamed"])
+def test_both_forms_together_are_within_one_limit(ledger: Ledger, first: str) -> None:
+    """An answer without a name was about some attribute, and nobody knows which: it counts against each."""
+    forms: dict[str, Any] = {"named": {"sex": "female"}, "unnamed": "female"}
+    limit = add_up([COST] * 3)
+    (second,) = forms.keys() - {first}
+    for number in range(2):
+        ledger.answer(numbered(number), {"group": forms[first], "values": {}}, limit=limit)
+    ledger.answer(numbered(2), {"group": forms[second], "values": {}}, limit=limit)
+    for form in forms.values():
+        with pytest.raises(CannotAnswer, match="an answer would make it"):
+            ledger.answer(numbered(3), {"group": form, "values": {}}, limit=limit)
+    assert ledger.spent() == {"sex": add_up([COST] * 3)}, "and each counts once"
+
+
+def test_a_named_attribute_pays_for_answers_without_a_name_about_others(ledger: Ledger) -> None:
+    limit = add_up([COST] * 2)
+    ledger.answer(asked_about("zzz"), {"group": "female", "values": {}}, limit=limit)
+    named = {"group": {"sex": "female"}, "values": {}}
+    ledger.answer(numbered(0), named, limit=limit)
+    with pytest.raises(CannotAnswer, match="sex has cost"):
+        ledger.answer(numbered(1), named, limit=limit)
+
+
+def test_an_answer_without_a_name_costs_each_attribute_its_dearest_question(ledger: Ledger) -> None:
+    """One question of 1.1 and one of 2.2: the attribute that it was about may be the dear one's."""
+    dear = sample_question(attribute=Attribute("age", ("female", "male")), epsilon="2.2", loss=9)
+    both = sample_study(sample_question(), dear)
+    cost = dear.mechanism.epsilon_bound
+    assert cost > COST
+    ledger.answer(both, PROFILE)
+    creed = asked_about("creed")
+    named = {"group": {"creed": "young"}, "values": {}}
+    limit = add_up([cost, COST])
+    for form in (named, {"group": "young", "values": {}}):
+        with pytest.raises(CannotAnswer):
+            ledger.answer(creed, form, limit=limit.next_minus())
+    ledger.answer(creed, named, limit=limit)
 
 
 class TestDelivery:
@@ -211,13 +251,16 @@ class TestDelivery:
 
 
 class TestFile:
-    def test_holds_what_it_says_and_no_more(self, ledger: Ledger) -> None:
-        answer = ledger.answer(STUDY, PROFILE)
+    @pytest.mark.parametrize("group", ["female", {"sex": "female"}], ids=["without a name", "with its name"])
+    def test_holds_what_it_says_and_no_more(self, ledger: Ledger, group: Any) -> None:
+        answer = ledger.answer(STUDY, {**PROFILE, "group": group})
+        unnamed = [f"INSERT INTO \"charges\" VALUES('{answer.study}','','{COST}','0','0');"]
         with closing(sqlite3.connect(ledger.path)) as connection:
             dump = list(connection.iterdump())
         rows = [line for line in dump if line.startswith("INSERT")]
         assert rows == [
             f"INSERT INTO \"answers\" VALUES('{answer.study}','{answer.id}','[{answer.payload[0]}]','pending');",
+            *(unnamed if isinstance(group, str) else []),
             f"INSERT INTO \"charges\" VALUES('{answer.study}','sex','{COST}','{COST}','0');",
         ]
 

@@ -71,6 +71,18 @@ class TestLifetime:
         with pytest.raises(CannotAnswer, match="age has cost"):
             Limits(Decimal(2)).check_lifetime({"sex": Decimal(1), "age": Decimal(1)}, [("age", Decimal(2))])
 
+    @pytest.mark.parametrize("dearest", ["first", "second"])
+    def test_a_group_without_a_name_counts_each_answer_by_its_dearest_question(self, dearest: str) -> None:
+        """It may have been about that attribute; the cheapest would let all answers together above the limit."""
+        costs = (Decimal("0.5"), Decimal(3)) if dearest == "second" else (Decimal(3), Decimal("0.5"))
+        answer = dict(zip(("sex", "age"), costs, strict=True))
+        Limits(Decimal(6)).check_unnamed(answer, [answer])
+        with pytest.raises(CannotAnswer) as caught:
+            Limits(Decimal(6).next_minus()).check_unnamed(answer, [answer])
+        assert str(caught.value).startswith(
+            "all answers have cost epsilon 3 on this device; an answer would make it 6,"
+        )
+
     def test_no_limit(self) -> None:
         UNLIMITED.check_lifetime({"sex": Decimal(10**9)}, [])
 

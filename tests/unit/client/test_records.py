@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairgauge.client.records import Columns, Records
+from fairgauge.client.records import RecordColumns, Records, _Reader
 from fairgauge.client.site_counts import count_records
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
@@ -21,7 +21,7 @@ TABLE = {"who": ["a", "a", "b"], "sex": ["female", "male", ""], "truth": [1, 0, 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame], ids=lambda kind: kind.__name__)
 def test_frames(frame: Any) -> None:
     assert count_records(SITE, Records.of(SITE, frame(TABLE))) == [0, 0, 0, 1, 0, 1, 0, 0]
-    assert sum(count_records(SITE, Records.of(SITE, frame(TABLE), Columns(person="who")))) == 1
+    assert sum(count_records(SITE, Records.of(SITE, frame(TABLE), RecordColumns(person="who")))) == 1
 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame], ids=lambda kind: kind.__name__)
@@ -29,9 +29,9 @@ def test_nobody_without_a_name_counts_where_people_are_told_apart(frame: Any) ->
     """Or one person whose name is missing could be in every record."""
     for missing in (None, float("nan"), "", " "):
         table = {"who": [missing] * 3, "sex": ["male"] * 3, "truth": [1] * 3, "prediction": [1] * 3}
-        assert sum(count_records(SITE, Records.of(SITE, frame(table), Columns(person="who")))) == 0
+        assert sum(count_records(SITE, Records.of(SITE, frame(table), RecordColumns(person="who")))) == 0
     table = {"who": ["7", " 7"], "sex": ["male"] * 2, "truth": [1] * 2, "prediction": [1] * 2}
-    assert sum(count_records(SITE, Records.of(SITE, frame(table), Columns(person="who")))) == 1
+    assert sum(count_records(SITE, Records.of(SITE, frame(table), RecordColumns(person="who")))) == 1
 
 
 CODES = {"sex": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "prediction": [1, 0, 1, 0]}
@@ -71,14 +71,14 @@ def test_files(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"patients.{ending}"
     renamed = pl.DataFrame(TABLE).rename({"sex": "s", "truth": "t", "prediction": "p"})
     renamed.write_csv(path) if ending == "csv" else renamed.write_parquet(path)
-    columns = Columns({"sex": "s"}, "t", "p")
+    columns = RecordColumns({"sex": "s"}, "t", "p")
     assert count_records(SITE, Records.of(SITE, path, columns)) == [0, 0, 0, 1, 0, 1, 0, 0]
 
 
 def test_a_metric_has_its_own_column() -> None:
     found = Records.of(LEVELS, {"sex": ["male"], "score": ["10"]})
     assert count_records(LEVELS, found) == [0, 0, 0, 0, 0, 1]
-    found = Records.of(LEVELS, {"sex": ["male"], "points": [0]}, Columns(value="points"))
+    found = Records.of(LEVELS, {"sex": ["male"], "points": [0]}, RecordColumns(value="points"))
     assert count_records(LEVELS, found) == [0, 0, 0, 1, 0, 0]
 
 
@@ -107,4 +107,17 @@ def test_another_ending(tmp_path: Path) -> None:
 
 
 def test_a_group_column_for_something_else_is_not_read() -> None:
-    assert Records.of(SITE, TABLE, Columns({"age": "a"})).numbers == Records.of(SITE, TABLE).numbers
+    assert Records.of(SITE, TABLE, RecordColumns({"age": "a"})).numbers == Records.of(SITE, TABLE).numbers
+
+
+def test_an_entry_that_is_there_many_times_is_read_once() -> None:
+    asked: list[object] = []
+
+    def number(entry: object) -> int:
+        asked.append(entry)
+        return len(asked)
+
+    reader = _Reader("sex", number, lambda entry: entry != 1, "odd")
+    numbers, odd = reader.numbers(["female", "male", "female", 1, 1, True, "male"])
+    assert (numbers.tolist(), odd) == ([1, 2, 1, 3, 3, 4, 2], 3)
+    assert asked == ["female", "male", 1, True], "and what is equal is not the same"

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from fairgauge.client import Answer, Ledger
+from fairgauge.client import Answer, Ledger, answer
 from fairgauge.client.command import main
 from fairgauge.client.refusals import refusal_text
 from fairgauge.client.site_command import table
+from fairgauge.errors import CannotAnswer
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study
 from tests.samples import sample_study
 from tests.sites import confusion_study, levels_study
@@ -38,42 +39,50 @@ def test_counts_of_truth_and_prediction_stand_below_both() -> None:
     assert lines[2].split() == ["male", "4", "5", "6", "7"]
 
 
-def typed(folder: Path, rows: str) -> list[str]:
+def typed(folder: Path, settings: Path) -> list[str]:
     confusion_study().save(folder / "study.json")
-    (folder / "patients.csv").write_text(f"sex,truth,prediction\n{rows}")
-    given = [str(folder / "study.json"), "--records", str(folder / "patients.csv")]
-    return [*given, "--ledger", str(folder / "ledger"), "--output", str(folder / "answer.json")]
+    return [str(folder / "study.json"), "--site", str(settings), "--output", str(folder / "answer.json")]
 
 
-@pytest.mark.parametrize(
-    ("rows", "why"),
-    [("", "there is no record"), (",1,0\nmale,,1\nother,1,1\n", "every record lacks a group or an outcome")],
-)
-def test_noise_alone_is_sent_only_if_that_is_meant(
-    rows: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_records_hold_does_not_decide(
+    terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", Terminal())
-    assert main(typed(tmp_path, rows)) == 1
-    said = capsys.readouterr().err
-    assert f"{why}, so the answer would be noise alone; nothing was drawn or spent." in said
-    assert "say so with --empty" in said
-    assert Ledger(tmp_path / "ledger").spent() == {}
-    assert not (tmp_path / "answer.json").exists()
-    assert main([*typed(tmp_path, rows), "--empty"]) == 0
-    assert len(Answer.load(tmp_path / "answer.json").payload) == 8
-
-
-def test_from_a_program_what_records_hold_does_not_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Only whether there is one at all: two sites that differ in one person's records have as many."""
-    assert main(typed(tmp_path, "")) == 1
-    assert "there is no record" in capsys.readouterr().err
-    assert main(typed(tmp_path, ",1,0\nother,1,1\nmale,1,yes\n")) == 0
+    """Not even where not one of them counts, and not at a terminal either: the site was told when it was set up."""
+    if terminal:
+        monkeypatch.setattr("sys.stdin", Terminal())
+    settings = prepared(tmp_path, "who,gender,sick,alarm\na,,1,0\nb,other,1,1\nc,male,1,yes\n")
+    assert main(typed(tmp_path, settings)) == 0
     assert capsys.readouterr().err == (
         "3 of 3 records were left out: they lack a person, a group that the study lists, or an outcome\n"
     )
-    assert Ledger(tmp_path / "ledger").spent() == {"sex": 1}
-    assert main(typed(tmp_path, "male,1,1\n")) == 0
+    assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+    assert main(typed(tmp_path, prepared(tmp_path))) == 0
     assert capsys.readouterr().err == "", "it was answered before, and no record is read"
+
+
+@pytest.mark.parametrize("ruined", [b"PAR1 no table", b"", None], ids=["no table", "empty", "gone"])
+def test_a_table_that_cannot_be_read_is_none_of_the_studys_business(tmp_path: Path, ruined: bytes | None) -> None:
+    """It was read before a study was known; no option reads one when whoever picked the study is watching."""
+    settings = prepared(tmp_path)
+    table = tmp_path / "patients.csv"
+    table.unlink() if ruined is None else table.write_bytes(ruined)
+    assert main(typed(tmp_path, settings)) == 0
+    assert len(Answer.load(tmp_path / "answer.json").payload) == 8
+    for table_typed in ("--records", "--group-column", "--person-column", "--empty"):
+        with pytest.raises(SystemExit):
+            main([*typed(tmp_path, settings), table_typed, str(table)])
+
+
+def test_a_table_is_no_records_yet(tmp_path: Path) -> None:
+    """In Python as well: what is held is read before, or nothing is drawn and charged."""
+    ledger = Ledger(tmp_path / "ledger")
+    for given in ({"sex": ["female"], "truth": [1], "prediction": [1]}, None, tmp_path / "patients.csv"):
+        with pytest.raises(CannotAnswer, match="Records that were read before"):
+            ledger.answer(confusion_study(), given)
+        with pytest.raises(CannotAnswer, match="Records that were read before"):
+            answer(confusion_study(), given)
+    assert ledger.spent() == {}
 
 
 class TestTheSitesOwnFile:
@@ -106,7 +115,7 @@ class TestTheSitesOwnFile:
             assert said == f"fairgauge: {refusal_text('asked')}\n"
         assert not (tmp_path / "ledger.sqlite3").exists()
 
-    @pytest.mark.parametrize("more", [("--limit", "9"), ("--records", "x.csv"), ("--group-column", "a"), ("--empty",)])
+    @pytest.mark.parametrize("more", [("--limit", "9"), ("--study-limit", "9"), ("--ledger", "another")])
     def test_what_the_file_says_is_not_said_beside_it(self, more: tuple[str, ...], tmp_path: Path) -> None:
         assert self.run(tmp_path, confusion_study(), *more) == 2
 
@@ -114,20 +123,11 @@ class TestTheSitesOwnFile:
         assert self.run(tmp_path, sample_study()) == 2
 
 
-def test_a_column_of_an_attribute_that_the_study_has_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*typed(tmp_path, "male,1,0\n"), "--group-column", "age=sex"]) == 2
-    assert "must be for one of sex" in capsys.readouterr().err
-
-
-SITES_ONLY = ("group-column", "truth-column", "prediction-column", "value-column", "person-column", "records", "output")
-
-
 @pytest.mark.parametrize(
     ("make", "names"),
     [
-        (sample_study, (*SITES_ONLY, "issuer")),
-        (confusion_study, ("relay", "issuer", "wait", "now", "value-column")),
-        (levels_study, ("relay", "issuer", "truth-column", "prediction-column")),
+        (sample_study, ("site", "output", "issuer")),
+        (confusion_study, ("relay", "issuer", "wait", "now", "ledger", "limit", "study-limit")),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused_by_its_name(
@@ -135,7 +135,8 @@ def test_an_option_that_would_change_nothing_is_refused_by_its_name(
 ) -> None:
     make().save(tmp_path / "study.json")
     for name in names:
-        typed = [str(tmp_path / "study.json"), "--ledger", str(tmp_path / "ledger"), f"--{name}"]
-        assert main(typed if name in ("wait", "now") else [*typed, "https://somewhere.example"]) == 2
-        assert capsys.readouterr().err.startswith(f"fairgauge: {name}=given: is ")
+        typed = [str(tmp_path / "study.json"), f"--{name}"]
+        typed = typed if name in ("wait", "now") else [*typed, "4" if "limit" in name else "https://somewhere.example"]
+        assert main(typed) == 2
+        assert capsys.readouterr().err.startswith(f"fairgauge: {name}=given: ")
     assert not (tmp_path / "ledger").exists()

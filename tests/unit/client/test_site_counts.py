@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,16 +195,14 @@ class TestAnswering:
         """To refuse them would be free, and so tell something for nothing."""
         for noise, count in ((2**40, MOST_IN_CELL), (-(2**40), -MOST_IN_CELL)):
             monkeypatch.setattr(module, "draw_noise", lambda *_, noise=noise: noise)
-            assert set(answer(confusion_study(), {"sex": ["male"], "truth": [1], "prediction": [1]}).payload) == {count}
+            assert set(answer(confusion_study(), NOBODY).payload) == {count}
 
     def test_the_limit_of_one_study(self) -> None:
         with pytest.raises(NotPrivate, match=r"spends epsilon 5\.0, and this device allows 4 a study"):
             answer(confusion_study(epsilon="5"), NOBODY)
         answer(confusion_study(epsilon="5"), NOBODY, limit=Limits(study=Decimal(5)))
 
-    def test_the_verb_of_devices_takes_frames(self) -> None:
-        found = answer(confusion_study(), pd.DataFrame({"sex": ["male"], "truth": [1], "prediction": [0]}))
-        assert len(found.payload) == 8
+    def test_a_person_is_no_site(self) -> None:
         with pytest.raises(CannotAnswer, match="this is a device of one person"):
             answer(confusion_study(), {"group": "male", "values": {}})
 

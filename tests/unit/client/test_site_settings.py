@@ -14,7 +14,7 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.agent_command import main
-from fairgauge.client.records import PERSON
+from fairgauge.client.records import _AGAIN, PERSON
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.errors import InvalidInput
@@ -47,6 +47,12 @@ def test_one_answer_whatever_the_records_are_by_then(tmp_path: Path) -> None:
     (tmp_path / "ledger.records").unlink()
     assert answer_asked(tmp_path / "site.json", STUDY) == first
     assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
+
+
+def test_a_ledger_in_a_folder_that_is_not_there_is_begun(tmp_path: Path) -> None:
+    path = prepared(tmp_path, ledger="state/ledger.sqlite3", prepared="kept")
+    assert isinstance(answer_asked(path, STUDY), Answer)
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize(
@@ -257,6 +263,23 @@ def test_a_prepared_file_that_was_cut_off_or_forged_is_refused(tmp_path: Path) -
     for forged in (whole[:-1], whole + b"\0", b"", b"\n", whole.replace(b'"rows":1', b'"rows":-1'), b"{}\n"):
         path.write_bytes(forged)
         assert isinstance(answer_asked(own, STUDY), Refusal)
+
+
+def test_damage_to_what_is_prepared_is_refused_whatever_a_record_holds(tmp_path: Path) -> None:
+    """One bit less would be no group for some records, and another group for others: who refuses would tell."""
+    told = set()
+    for number, row in enumerate(("1,male,1,0", "1,female,1,0", f"{MARK},,,")):
+        (here := tmp_path / str(number)).mkdir()
+        own, path = prepared(here, f"{HEAD}{row}\n"), here / "ledger.records"
+        whole = path.read_bytes()
+        for place in range(len(whole)):
+            for bit in (0, 1, 7):
+                path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+                with pytest.raises(InvalidInput) as caught:
+                    SiteSettings.load(own).load_records()
+                told.add((place, bit, caught.value.rule))
+        assert {one[2] for one in told if one[0] > len(whole) - 16} == {"is damaged. " + _AGAIN}
+    assert len(told) == 3 * len(whole)
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:

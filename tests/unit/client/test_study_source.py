@@ -10,7 +10,8 @@ import pytest
 
 from fairgauge.client import load_study
 from fairgauge.client import study_source as module
-from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
+from fairgauge.client.web import request
+from fairgauge.errors import BadStudy, CannotSend, InvalidInput, NotPrivate
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions
 
@@ -100,6 +101,16 @@ def test_no_more_is_read_than_a_study_may_have(tmp_path: Path, monkeypatch: pyte
         for source in (path, f"{server.url}/study"):
             with pytest.raises(BadStudy, match=f"document={len(DATA)} bytes: must be at most {len(DATA) - 1}"):
                 load_study(source)
+
+
+@pytest.mark.parametrize(("most", "read"), [(3, b"abc"), (6, b"abcdef"), (8, b"abcdefgh")])
+def test_what_comes_after_the_most_is_not_looked_at(most: int, read: bytes) -> None:
+    """In pieces, too: the third would be an error."""
+    with recorder() as server:
+        server.script(Reply(body=b"4\r\nabcd\r\n4\r\nefgh\r\nno size\r\n", headers={"Transfer-Encoding": "chunked"}))
+        assert request(server.url, timeout=5, most=most).body == read
+        with pytest.raises(CannotSend, match="does not answer"):
+            request(server.url, timeout=5, most=9)
 
 
 def test_a_server_that_sends_byte_by_byte_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from fairgauge.client.entries import name_text
-from fairgauge.client.records import Columns, Records, read_columns
+from fairgauge.client.records import RecordColumns, Records, read_columns
 from fairgauge.client.site_counts import count_records
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
@@ -75,13 +75,13 @@ def test_one_person_is_one_person_whatever_the_type(people: list[Any]) -> None:
     """Or one patient would count as often as there are ways to write a number."""
     table = {"who": people, "sex": ["male"] * 5, "truth": [1] * 5, "prediction": [1] * 5}
     for given in (table, pd.DataFrame(table)):
-        assert sum(count_records(SITE, Records.of(SITE, given, Columns(person="who")))) == 1
+        assert sum(count_records(SITE, Records.of(SITE, given, RecordColumns(person="who")))) == 1
     assert len({name_text(other) for other in ("7", "07", "7.5", "7a")}) == 4
 
 
 def test_a_person_with_many_records_counts_as_often_as_the_study_says() -> None:
     table = {"who": ["a"] * 10_000 + ["b"], "sex": ["male"] * 10_001, "truth": [1] * 10_001, "prediction": [1] * 10_001}
-    assert sum(count_records(SITE, Records.of(SITE, pl.DataFrame(table), Columns(person="who")))) == 2
+    assert sum(count_records(SITE, Records.of(SITE, pl.DataFrame(table), RecordColumns(person="who")))) == 2
 
 
 def test_a_lazy_frame_that_shuffles_keeps_its_rows_together() -> None:
@@ -128,7 +128,7 @@ def test_one_record_moves_the_counts_by_no_more_than_one(tmp_path: Path) -> None
     ):
         for end in ("\n", "\r\n"):
             path.write_bytes(end.join(["sex,note,truth,prediction,who", row, *rows[1:]]).encode())
-            found = count_records(SITE, Records.of(SITE, path, Columns(person="who")))
+            found = count_records(SITE, Records.of(SITE, path, RecordColumns(person="who")))
             assert (found[7] in (19, 20), sum(found) - found[7]) == (True, 0), row
 
 
@@ -148,7 +148,7 @@ def test_an_entry_beyond_what_python_has_spoils_its_own_record_only(kind: Any, t
     frame = pl.DataFrame({"sex": ["male"] * 3, "truth": [1] * 3, "prediction": [1] * 3}).with_columns(far.cast(kind))
     frame.write_parquet(tmp_path / "t.parquet")
     for given in (frame, frame.lazy(), tmp_path / "t.parquet"):
-        assert sum(count_records(SITE, Records.of(SITE, given, Columns(person="who")))) in (2, 3)
+        assert sum(count_records(SITE, Records.of(SITE, given, RecordColumns(person="who")))) in (2, 3)
 
 
 def test_bytes_that_are_no_text_spoil_their_own_record_only(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Covers: fairgauge.client.witness
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from fairgauge.client import load_study
 from fairgauge.client.study_source import read_study
 from fairgauge.client.web import check_apart
-from fairgauge.client.witness import UNCONFIRMED, check_witness
+from fairgauge.client.witness import UNCONFIRMED, check_signed_for, check_witness
 from fairgauge.errors import InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey
 from fairgauge.study import Issuer, Release, Study
@@ -95,6 +96,14 @@ def test_an_issuer_that_is_named_is_asked_for_which_study_it_signs(server: Recor
             load_study(address, issuer=issuer.url)
         with pytest.raises(InvalidInput, match=r"issuer=.*must be run by somebody else than the collector"):
             load_study(address, issuer=server.url)
+
+
+@pytest.mark.parametrize(("length", "fine"), [(2**16, True), (2**16 + 1, False)])
+def test_an_issuers_directory_has_64_kib_at_most(length: int, fine: bool):
+    told = json.dumps({"studies": [BLIND.digest]}).encode()
+    with recorder() as issuer, nullcontext() if fine else pytest.raises(NotSigned):
+        issuer.script(Reply(body=told[:-1] + b" " * (length - len(told)) + told[-1:]))
+        check_signed_for(BLIND, issuer.url, timeout=5)
 
 
 def names(*studies: str) -> Callable[[Heard], Reply]:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fairgauge.collector.admission import Terms, check_takes, terms_of
-from fairgauge.errors import InvalidInput
+from fairgauge.collector.admission import PublishingTerms, check_takes, terms_of
+from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_study, two_questions, unlinked_study
@@ -28,10 +28,10 @@ def test_what_a_study_says_wins_over_how_it_is_published(ask):
 
 
 def test_what_a_study_does_not_say_is_as_given() -> None:
-    given = Terms(admission="tickets", results="public", aim="0.5", hourly=5)
+    given = PublishingTerms(admission="tickets", results="public", aim="0.5", hourly=5)
     assert terms_of(sample_study(), given) == given
-    wanted = Terms(admission="tickets", results="public", aim="0.02", hourly=60)
-    assert terms_of(STATED, Terms(results="public", hourly=5)) == wanted
+    wanted = PublishingTerms(admission="tickets", results="public", aim="0.02", hourly=60)
+    assert terms_of(STATED, PublishingTerms(results="public", hourly=5)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,9 @@ def test_what_cannot_be_kept_is_refused(study: Study, text: str) -> None:
 def test_a_study_in_the_crowd_takes_no_tickets_whose_sender_knows_every_id() -> None:
     """Who knows an id tries all symbols: against a leaf, against the seal of few answers, or by sending it again."""
     crowd = replace(sample_study(), release=Release(10, "0.001", 9))
-    assert terms_of(crowd, Terms()).admission == "open"
-    for study, given in ((crowd, Terms(admission="tickets")), (replace(crowd, admission="tickets"), Terms())):
-        with pytest.raises(InvalidInput, match="admission=tickets: must be open or blind in the crowd"):
-            terms_of(study, given)
-    assert terms_of(unlinked_study(), Terms()).admission == "tickets", "a blind one"
+    assert terms_of(crowd, PublishingTerms()).admission == "open"
+    with pytest.raises(InvalidInput, match="admission=tickets: must be open or blind in the crowd"):
+        terms_of(crowd, PublishingTerms(admission="tickets"))
+    with pytest.raises(BadStudy, match="admission=tickets: must not be tickets where counts leave in batches"):
+        replace(crowd, admission="tickets")
+    assert terms_of(unlinked_study(), PublishingTerms()).admission == "tickets", "a blind one"

@@ -12,14 +12,31 @@ from typer.testing import CliRunner
 
 from fairgauge.cli import make_app
 from fairgauge.collector import service
-from fairgauge.collector.audit_log import leave_note, taken_notes
+from fairgauge.collector.audit_log import done_words, leave_note, site_words, taken_notes
 from fairgauge.errors import StoreFull
+from fairgauge.languages import PLAIN, Voice
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import ServerProcess
 from tests.samples import sample_study
 from tests.unit.collector.pages.test_operator_page import HTML, send, sign_in
 
 STUDY = sample_study()
+
+
+@pytest.mark.parametrize(
+    ("did", "german"),
+    [
+        ("published", "veröffentlichte"),
+        ("revoked a token", "widerrief ein Token"),
+        ("made 1 ticket", "machte 1 Ticket"),
+        ("made 100 tickets", "machte 100 Tickets"),
+        (site_words("Lake"), "machte das Ticket der Einrichtung Lake"),
+        ("restored a backup", "restored a backup"),  # nobody has said it in German yet
+    ],
+)
+def test_what_was_done_is_told_in_the_readers_language(did: str, german: str) -> None:
+    assert PLAIN.tell(done_words(did)) == did
+    assert Voice("de").tell(done_words(did)) == german
 
 
 async def lines(desk: Desk) -> list[tuple[str, str, str]]:
@@ -60,7 +77,7 @@ def test_what_people_do_on_the_page_is_written_down_and_shown_without_secrets(as
         ]
         page = (await desk.client.get("/operator", headers=HTML)).text
         assert "made 2 tickets" in page
-        token = made.text.partition("<code>fgr_")[2].partition("</code>")[0]
+        token = made.text.partition("fgr_")[2].partition("</code>")[0]
         assert len(token) > 40
         for secret in (token, desk.operator, *tickets.text.split()):
             assert secret not in str(found)

@@ -26,14 +26,14 @@ from fairgauge.client.inclusion_proof import check_included, leaf_of
 from fairgauge.collector.pages.live_results import release_sentence
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.stores import released_sums
-from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store import Event
 from fairgauge.collector.stores.store_check import check_store
 from fairgauge.crowd import blanket_weights, draw_symbols
 from fairgauge.errors import InvalidInput, SealBroken
-from fairgauge.reports.crowd import crowd_view
+from fairgauge.reports.crowd_promise import crowd_view
 from fairgauge.study import Release
 from tests.collecting.desk import Desk, open_desk
-from tests.collecting.servers import new_database
+from tests.collecting.servers import PATIENCE, new_database
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
 
@@ -287,11 +287,24 @@ def test_a_study_that_another_process_deleted_is_gone():
             await publish(desk)
             await desk.post(f"{ONE}/close")
             assert (await desk.get(f"{ONE}/tally")).status_code == 200
-            kept = await desk.collector.document(STUDY.digest)
-            await desk.collector.store.delete(kept.number, Event(0, "command line", "deleted", STUDY.digest))
+            collector = desk.collector
+            for path in (ONE, f"{ONE}/take-part"):
+                assert (await desk.get(path)).status_code == 200
+            kept, sending = await collector.document(STUDY.digest), await collector.shown(STUDY.digest)
+            await collector.store.delete(kept.number, Event(0, "command line", "deleted", STUDY.digest))
+            await asyncio.sleep(1.0)  # so long a document is shown without another look
+            for path in (ONE, f"{ONE}/take-part"):
+                assert (await desk.get(path)).status_code == 404
             for path in ("tally", "estimate", "sealed", "export", "report", "inclusion"):
                 assert (await desk.get(f"{ONE}/{path}", token=desk.operator)).status_code == 404
             assert (await desk.answer(STUDY, b"\1" * 16, 0)).status_code == 404
+            del sending
+            async with asyncio.timeout(PATIENCE):
+                while STUDY.digest in collector._shown:  # until its bytes are let go
+                    await asyncio.sleep(0.1)
+            collector._learned = float("-inf")
+            await collector.learn()
+            assert STUDY.digest not in collector._studies
 
     import tempfile
 

@@ -21,8 +21,8 @@ from fairgauge.client.answer import Answer
 from fairgauge.collector.audit_log import leave_note, site_words
 from fairgauge.collector.pages.live_results import sites_sentence
 from fairgauge.collector.seal import _listed_name, read_sealed
-from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.released_sums import payload_text
+from fairgauge.collector.stores.store import Event
 from fairgauge.collector.stores.store_check import check_store
 from fairgauge.errors import FairgaugeError, InvalidInput, SealBroken
 from fairgauge.study import Study
@@ -380,7 +380,9 @@ def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
         assert "each answers once, on its own machine, with this command" in text
         assert f"fairgauge answer https://collector/studies/{STUDY.digest}" in text
         assert "--send https://collector --ticket TICKET" in text
-        assert "<script" not in text
+        assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="../../live.js">'], (
+            "which copies the command"
+        )
         german = (await desk.client.get(f"{ONE}/take-part?lang=de")).text
         assert "Einrichtungen" in german
 

@@ -1,6 +1,6 @@
 """The collector's settings, limits, log, migrations and group commit.
 
-Covers: fairgauge.collector.config, fairgauge.collector.load_limits, fairgauge.collector.stores.base,
+Covers: fairgauge.collector.config, fairgauge.collector.load_limits, fairgauge.collector.stores.store,
 fairgauge.server.logs, fairgauge.server.server_config, fairgauge.server.token_bucket.
 """
 
@@ -18,7 +18,7 @@ from fairgauge.collector.stores.sql_store import check_version, migrations
 from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.logs import log, log_fault, log_to
 from fairgauge.server.server_errors import TooMany
-from fairgauge.server.token_bucket import Rate
+from fairgauge.server.token_bucket import TokenBucket
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_settings_come_from_the_file_and_options_win(tmp_path: Path):
 
 def test_a_rate_gives_bursts_and_an_average():
     now = 0.0
-    rate = Rate(2.0, clock=lambda: now)
+    rate = TokenBucket(2.0, clock=lambda: now)
     assert [rate.take() for _ in range(20)] == [0.0] * 20
     assert rate.take() == 0.5
     now = 1.0

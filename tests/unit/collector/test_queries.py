@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.collector.admission import Terms
-from fairgauge.collector.operations import openapi
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.queries import EstimateQuery, ExportQuery, Query, read_values, rule_of
+from fairgauge.collector.routes import openapi
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import KINDS
 from tests.collecting.desk import Desk
@@ -30,7 +30,7 @@ ESTIMATE = described("/studies/{digest}/estimate", "get")
 PUBLISH = described("/studies", "post")
 SHAPES: list[tuple[type[Query], dict[str, Any]]] = [
     (EstimateQuery, ESTIMATE),
-    (Terms, PUBLISH),
+    (PublishingTerms, PUBLISH),
     (ExportQuery, described("/studies/{digest}/export", "get")),
 ]
 
@@ -76,7 +76,7 @@ def test_an_estimate_takes_what_its_description_allows(name: str, text: str, goo
     ],
 )  # fmt: skip
 def test_publishing_takes_what_its_description_allows(name: str, text: str, good: bool):
-    assert taken(Terms, name, text) == allowed(PUBLISH[name], text) == good
+    assert taken(PublishingTerms, name, text) == allowed(PUBLISH[name], text) == good
 
 
 @given(st.sampled_from(SHAPES), st.data())
@@ -90,14 +90,14 @@ def test_whatever_is_typed_the_two_agree(pair: tuple[type[Query], dict[str, Any]
 
 
 def test_a_line_end_after_a_good_value_is_refused():
-    assert not taken(Terms, "aim", "0.01\n")
+    assert not taken(PublishingTerms, "aim", "0.01\n")
 
 
 def test_a_rule_is_told_in_words():
     with pytest.raises(InvalidInput, match=r"^confidence=0.3: must be a number from 0.5 to below 1$"):
         read_values({"confidence": "0.3"}, EstimateQuery)
     with pytest.raises(InvalidInput, match=r"^aim=2: must be a decimal above 0 and below 1 of at most 8 characters"):
-        read_values({"aim": "2"}, Terms)
+        read_values({"aim": "2"}, PublishingTerms)
     assert [rule_of(schema)[:8] for _, schemas in SHAPES for schema in schemas.values()] == ["must be "] * 7
 
 

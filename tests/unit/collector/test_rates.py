@@ -10,7 +10,7 @@ import pytest
 from fairgauge.collector.config import Rates
 from fairgauge.collector.load_limits import Turnstile
 from fairgauge.server.server_errors import TooMany
-from fairgauge.server.token_bucket import Rate
+from fairgauge.server.token_bucket import TokenBucket
 
 
 def test_each_waits_for_those_who_came_before():
@@ -64,7 +64,7 @@ def test_what_is_only_slowed_passes_in_the_end():
 @pytest.mark.parametrize("rate", [2.0, 50.0])
 def test_ten_seconds_worth_may_come_at_once_and_no_more(rate: float):
     now = [0.0]
-    taken = Rate(rate, lambda: now[0])
+    taken = TokenBucket(rate, lambda: now[0])
     assert [taken.take() for _ in range(int(10 * rate))] == [0.0] * int(10 * rate)
     assert taken.take() == pytest.approx(1 / rate)
     now[0] += 1e6  # however long nobody comes

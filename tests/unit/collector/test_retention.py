@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from fairgauge.collector.retention import Retention
-from fairgauge.collector.stores.base import Event, Published, Store
+from fairgauge.collector.stores.store import Event, Published, Store
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import two_questions

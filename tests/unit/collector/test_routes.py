@@ -1,10 +1,10 @@
 """The collector's routes: who may do what, what is refused, and how it is said.
 
 Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
-fairgauge.collector.operations, fairgauge.collector.operations, fairgauge.collector.app,
+fairgauge.collector.routes, fairgauge.collector.routes, fairgauge.collector.app,
 fairgauge.server.problems, fairgauge.server.server_errors, fairgauge.collector.answer_endpoint,
 fairgauge.collector.endpoints, fairgauge.collector.result_endpoints, fairgauge.collector.endpoints,
-fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.operations.
+fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.routes.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from fairgauge.canonical import encode
-from fairgauge.collector import endpoints
+from fairgauge.collector import access, endpoints
 from fairgauge.collector.app import make_app
-from fairgauge.collector.operations import openapi
+from fairgauge.collector.routes import openapi
 from fairgauge.collector.signatures import signature_is_good
+from fairgauge.server.bearer_tokens import revoke_token
 from fairgauge.server.problems import KINDS, URN
 from fairgauge.server.slow_clients import GONE
-from fairgauge.server.tokens import revoke_token
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.collecting.desk import Desk
@@ -128,6 +128,18 @@ EVERYONE_MAY = [
     "/readyz",
     "/openapi.json",
 ]
+
+
+def test_guesses_wait_in_one_line_and_good_tokens_do_not(ask, monkeypatch: pytest.MonkeyPatch):
+    """At one in a thousand seconds the first is answered, and nobody's turn comes after it."""
+    monkeypatch.setattr(access, "PATIENCE", 0.2)
+
+    async def scene(desk: Desk) -> None:
+        told = await asyncio.gather(*(desk.get("/studies", token=f"guess{n}") for n in range(20)))
+        assert sorted(one.status_code for one in told) == [401] + [429] * 19
+        assert (await desk.get("/studies")).status_code == 200
+
+    ask(scene, rates={"refused": 0.001})
 
 
 def test_every_path_fails_closed(ask, tmp_path: Path):

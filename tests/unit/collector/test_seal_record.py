@@ -24,11 +24,11 @@ from fairgauge.collector import seal_record
 from fairgauge.collector.seal_record import FILE, Record, read_record, refuse_other_record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import backup, open_store
-from fairgauge.collector.stores.base import Event
 from fairgauge.collector.stores.postgres import PostgresStore
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.stores.store import Event
 from fairgauge.errors import InvalidInput, StoreAway, StoreError
-from fairgauge.server.server_errors import Contradicted
+from fairgauge.server.server_errors import RecordContradicted
 from fairgauge.study import Release, Study
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_database, new_store
@@ -296,9 +296,9 @@ def test_what_contradicts_a_line_is_refused_and_the_same_again_is_fine(tmp_path:
     before = (tmp_path / FILE).read_bytes()
     record.seal("0" * 64, "1" * 64, "later")
     record.release("a" * 64, 0, "b" * 64, "later")
-    with pytest.raises(Contradicted):
+    with pytest.raises(RecordContradicted):
         record.seal("0" * 64, "2" * 64, "2026-01-01T00:00:00Z")
-    with pytest.raises(Contradicted):
+    with pytest.raises(RecordContradicted):
         record.release("a" * 64, 0, "c" * 64, "later")
     assert (tmp_path / FILE).read_bytes() == before
     assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
@@ -347,7 +347,7 @@ def test_several_collectors_write_one_record(tmp_path: Path):
         for study in range(20):
             try:
                 record.seal(f"{study:064}", f"{number:064}", "2026-01-01T00:00:00Z")
-            except Contradicted:
+            except RecordContradicted:
                 refused += 1
         return refused
 
@@ -417,6 +417,31 @@ def test_a_new_store_beside_secrets_of_another_is_refused_unless_it_is_meant(tmp
         await store.close()
 
     asyncio.run(play())
+
+
+def test_a_key_without_record_and_store_is_no_new_collector_unless_that_is_meant(tmp_path: Path):
+    """Studies of before could be sealed once more by the same key: so later seals say since when there is a record."""
+    address, again = f"sqlite:///{tmp_path / 'gauge.db'}", f"sqlite:///{tmp_path / 'other.db'}"
+    secrets = tmp_path / "secrets"
+
+    async def play() -> dict[str, Any]:
+        async with open_desk(address, tmp_path):
+            pass
+        assert did(tmp_path) == ["began", "taken"]
+        (secrets / FILE).unlink()
+        store = await open_store(again)
+        with pytest.raises(StoreError, match="this is a new store"):
+            await refuse_other_record(store, secrets)
+        await refuse_other_record(store, secrets, new=True)
+        await store.close()
+        async with open_desk(again, tmp_path) as desk:
+            await desk.publish(STUDY)
+            await send(desk, STUDY, range(1, 31))
+            await close(desk, STUDY)
+            return await seal_of(desk, STUDY)
+
+    assert asyncio.run(play())["recorded"] == lines_of(tmp_path)[0]["at"]
+    assert did(tmp_path) == ["began anew", "taken", "sealed"]
 
 
 def test_a_store_whose_record_is_lost_is_adopted_and_every_later_seal_says_so(tmp_path: Path):

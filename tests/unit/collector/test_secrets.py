@@ -1,6 +1,6 @@
 """Tokens, tickets, keys and the folder that they are in.
 
-Covers: fairgauge.collector.signatures, fairgauge.server.tickets, fairgauge.server.tokens,
+Covers: fairgauge.collector.signatures, fairgauge.server.tickets, fairgauge.server.bearer_tokens,
 fairgauge.server.secrets_folder.
 """
 
@@ -24,9 +24,9 @@ from fairgauge.collector.signatures import (
 )
 from fairgauge.collector.stores import open_store
 from fairgauge.errors import InvalidInput, StoreError
+from fairgauge.server.bearer_tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
 from fairgauge.server.secrets_folder import locked, read_or_make_secret, read_secret, write_secret
 from fairgauge.server.tickets import Tickets
-from fairgauge.server.tokens import Gatekeeper, new_token, read_tokens, read_uses, revoke_token
 
 STUDY, OTHER = "a" * 64, "b" * 64
 
@@ -129,7 +129,7 @@ def test_a_key_is_made_once(tmp_path: Path):
 RACE = """
 import sys
 from pathlib import Path
-from fairgauge.server.tokens import new_token, revoke_token
+from fairgauge.server.bearer_tokens import new_token, revoke_token
 folder, me = Path(sys.argv[1]), sys.argv[2]
 for n in range(10):
     new_token(folder, name=f"{me}-{n}", role="reader")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.sessions import SECONDS, Sessions, name_of
-from fairgauge.server.tokens import Gatekeeper, new_token, revoke_token
+from fairgauge.server.bearer_tokens import Gatekeeper, new_token, revoke_token
 
 
 class Clock:

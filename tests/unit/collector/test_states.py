@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairgauge.collector.stores.base import Published, State
+from fairgauge.collector.stores.store import Published, State
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
 from tests.samples import sample_question

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairgauge.collector.retention import PATIENCE, TOLERANCE, SteadyClock
-from fairgauge.collector.stores.base import Event
+from fairgauge.collector.stores.store import Event
 from tests.collecting.desk import open_desk
 from tests.samples import sample_study
 

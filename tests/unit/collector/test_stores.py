@@ -15,8 +15,8 @@ import asyncpg
 import pytest
 
 from fairgauge.collector.stores import backup, open_store
-from fairgauge.collector.stores.base import CLOSED, FRESH, Published, Row, Store
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.stores.store import CLOSED, FRESH, Event, Published, Row, Store
 from fairgauge.errors import OF_BEFORE, StoreAway, StoreError
 from tests.collecting.servers import new_database, new_store, postgres
 
@@ -79,6 +79,12 @@ def test_a_store_of_before_the_first_release_is_refused(kind: str, tmp_path: Pat
     for opened in (open_store, backup.open_to_read, backup.upgrade_steps):
         with pytest.raises(StoreError, match=OF_BEFORE):
             asyncio.run(opened(address))
+    with pytest.raises(StoreError, match=OF_BEFORE):
+        asyncio.run(backup.back_up(address, tmp_path / "copy"))
+    if kind == "sqlite":  # what restores PostgreSQL reads its own copies only
+        event = Event(3600, "tester", "restored", "copy")
+        with pytest.raises(StoreError, match=OF_BEFORE):
+            asyncio.run(backup.restore(tmp_path / "gauge.db", f"{address}.new", event, secrets=tmp_path))
 
 
 @pytest.mark.parametrize("kind", KINDS)

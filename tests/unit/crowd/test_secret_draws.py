@@ -60,6 +60,8 @@ def test_draws_fit_their_law() -> None:
         found = draw_symbols(WEIGHTS, 3000)
         assert misfit(WEIGHTS, 1000, [found[symbol] for symbol in range(4)]) is None
     assert misfit(WEIGHTS, 1000, (0, 0, 0, 0)) is None
+    assert misfit(WEIGHTS, 20, (0, 0, 5, 15)) is None  # one in twenty need not be drawn in twenty
+    assert misfit((1, 0), 10, (10, 0)) is None
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,13 @@ def test_draws_fit_their_law() -> None:
 )
 def test_other_counts_do_not(found: tuple[int, ...], why: str) -> None:
     assert why in str(misfit(WEIGHTS, 1000, found))
+
+
+def test_one_symbol_alone_is_drawn_always() -> None:
+    assert misfit((1, 0), 10, (9, 1)) == "symbol 1 is never drawn"
+
+
+def test_the_worst_that_passes_is_rarer_than_one_in_ten_to_the_nine_and_not_much_rarer() -> None:
+    """Chernoff's bound of both sides of two symbols is 1e-9 where D kl(a, 1/2) = ln(4e9): 3324.8 off, of a million."""
+    assert misfit((1, 1), 10**6, (500_000 + 3324, 500_000 - 3324)) is None
+    assert "is drawn 503,325 times" in str(misfit((1, 1), 10**6, (500_000 + 3325, 500_000 - 3325)))

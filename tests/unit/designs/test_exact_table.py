@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM
+from fairgauge.designs.classical_designs import response_rows
 from fairgauge.designs.exact_table import _integers, exact_channel, exponential, least_change, weighted_sums
-from fairgauge.designs.simple import response_rows
 from fairgauge.errors import Impossible
 from fairgauge.targets.inputs import Inputs, Matrix
 

@@ -1,17 +1,45 @@
 """More levels, starting from fewer."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fairgauge.designs.few_groups import _between, problem_of, refined_columns, refined_prices
+from fairgauge.designs import few_groups
+from fairgauge.designs.few_groups import (
+    _between,
+    problem_of,
+    refined_columns,
+    refined_prices,
+)
+from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.unit.designs.test_minimax import solved
 
 SCORES = Scores(Target((0.3, 0.7)))
+
+
+def test_levels_that_gained_nothing_are_followed_by_no_more(monkeypatch: pytest.MonkeyPatch):
+    """Where shares of several groups are estimated tables are read as if all levels were equally likely."""
+    target = Target((0.4, 0.3, 0.3), shares_known=False, comparisons=(Contrast((0,), (1,)), Contrast((0,), (2,))))
+    scores, worst = Scores(target), iter([9.0, 5.0, 7.0])
+    tried: list[int] = []
+
+    def solve(_scores: Scores, _epsilon: Decimal, count: int, _before: object) -> SimpleNamespace:
+        tried.append(count)
+        return SimpleNamespace(minimax=SimpleNamespace(rows=count), count=count)
+
+    monkeypatch.setattr(few_groups, "problem_of", lambda scores, epsilon, count, measures: (count,))
+    monkeypatch.setattr(few_groups, "_solve", solve)
+    monkeypatch.setattr(few_groups, "_assembled", lambda solved, epsilon: solved.count)
+    monkeypatch.setattr(few_groups, "levels_wanted", lambda scores, channel: 13)
+    monkeypatch.setattr(few_groups, "_worst", lambda scores, channel, measures: next(worst))
+    found: object = few_groups.best_channel(scores, Decimal(4))
+    assert found == tried[1]
+    assert len(tried) == 3
 
 
 def test_between_levels_a_client_rounds_as_before():

@@ -11,10 +11,9 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs import many_groups
+from fairgauge.designs.classical_designs import hadamard, largest_ratio, randomized_response, simple_variances
 from fairgauge.designs.many_groups import largest_mean_ratio, signed_subsets, value_without_cap
 from fairgauge.designs.optimal import uncentred
-from fairgauge.designs.references import largest_ratio, simple_variances
-from fairgauge.designs.simple import hadamard, randomized_response
 from fairgauge.errors import Impossible
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.decoder import UNBIASED

@@ -10,9 +10,9 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs import Design, designs_for, known_designs, make_channel, register, registry
+from fairgauge.designs.classical_designs import randomized_response, response_rows
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.registry import _made
-from fairgauge.designs.simple import randomized_response, response_rows
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.planning import figure
 from fairgauge.planning.choose_design import choose_design
@@ -118,7 +118,7 @@ def test_a_name_that_cannot_be_typed_is_refused(name: str):
 def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
     broken = [
         EntryPoint("absent", "no_such_module:design", registry.GROUP),
-        EntryPoint("wrong", "fairgauge.designs.simple:laplace", registry.GROUP),
+        EntryPoint("wrong", "fairgauge.designs.classical_designs:laplace", registry.GROUP),
     ]
     monkeypatch.setattr(registry, "entry_points", lambda group: broken)
     before = set(known_designs())

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.designs.column_generation import Columns, Prices
-from fairgauge.designs.levels import even_levels, levels_about
+from fairgauge.designs.level_count import even_levels, levels_about
 from fairgauge.designs.two_groups import TwoGroups, _Folded, best_columns
 from fairgauge.targets.assumed_values import Reckoning, largest_averages
 

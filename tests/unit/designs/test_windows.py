@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairgauge.designs import make_channel
-from fairgauge.designs.simple import randomized_response
+from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.windows import WindowProblem, windows
 from fairgauge.targets.assumed_values import AssumedValues, Reckoning
 from fairgauge.targets.decoder import UNBIASED

@@ -10,7 +10,7 @@ from fairgauge.estimation.anytime import AnytimeTest
 from fairgauge.estimation.betting import log_money
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.edgeworth import Tails, drawn_of
-from fairgauge.estimation.population_ratio import PopulationTest
+from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
@@ -57,7 +57,7 @@ def test_counts_whose_draws_are_forgotten_reject_it(kind: type) -> None:
 def test_a_test_that_does_not_pay_for_their_scatter_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant twin: their mean is removed, and they are taken to have no variance."""
     monkeypatch.setattr(Draws, "variance", lambda self, scores: np.zeros(scores.shape[:-1]))
-    monkeypatch.setattr("fairgauge.estimation.population_ratio.drawn_of", lambda *_: drawn_of(NO_DRAWS, ONE[None], ONE))
+    monkeypatch.setattr("fairgauge.estimation.population_test.drawn_of", lambda *_: drawn_of(NO_DRAWS, ONE[None], ONE))
     assert missed(PopulationTest, 0.0, 400, 1500, 0.05) > 0.2
 
 

@@ -234,6 +234,22 @@ def test_the_modulus_bounds_every_mixture_between_the_points():
         assert (phi <= bound + 1e-12).all()
 
 
+def test_between_two_points_moduli_and_smoothing_are_as_the_page_states():
+    """The larger of two squares and :math:`h^2 Var / 4`; and a sine's larger size and half the way, over the nearer."""
+    rows, score, times = np.array([[0.3, 0.5, 0.2], [0.1, 0.1, 0.8]]), np.array([-1.0, 0.3, 2.0]), np.array([0.8, 1.3])
+    variance = rows @ score**2 - (rows @ score) ** 2
+    square = np.abs(rows @ np.exp(1j * np.multiply.outer(score, times))) ** 2
+    expected = np.sqrt(square.max(axis=1) + 0.25 * variance / 4)
+    assert (expected < 1).all()
+    assert _moduli(rows, score, times)[:, 0] == pytest.approx(expected, rel=1e-12)
+    grid = grid_of(300)
+    for way in (0, 1, 2, 30):
+        sums = (1, 2, 4)[way % 3]
+        x = grid.points[1:] * grid.reaches[way] / sums
+        swing = np.maximum(np.abs(np.sin(x[:-1])), np.abs(np.sin(x[1:]))) + np.diff(x) / 2
+        assert grid.smooth[way, 1:] == pytest.approx(np.minimum(1, np.minimum(1, swing) / x[:-1]) ** sums, rel=1e-9)
+
+
 @pytest.mark.parametrize("part", [0.5, 0.1])
 def test_the_rough_bound_is_never_below_the_tail(part: float):
     answers = 200
@@ -254,6 +270,7 @@ KNOWN: list[tuple[float, dict[str, float]]] = [
         (0.2, 0.25, 0.1, 0.3, 9.0, 1.0, {"left": 1.0, "right": 1.2}),
         (0.2, 0.25, 0.1, 0.3, 1.0, 0.6, {"left": 1.0, "right": 1.2}),
         (0.2, 0.25, 0.0, 0.063, 1.0, 0.99, {"left": 2.6, "right": 2.87}),
+        (0.2, 0.25, 0.0, 0.063, 1.0, 0.99, {"left": 2.6, "right": 2.8}),
     )
 ]
 
@@ -354,13 +371,14 @@ def _sine(x: Decimal) -> Decimal:
 
 def test_what_lies_beyond_the_last_point_is_hardly_more_than_it_is():
     r"""Twice by parts: :math:`\int_T^\infty t^2 e^{-a t^2 / 2} dt = (T e^{-a T^2 / 2} + \int_T^\infty e^{...}) / a`."""
-    end, variance = 20.0, 1.0
+    end = 20.0
     grid = Grid(np.array([0.0, end]), *(np.ones(1) for _ in range(4)))
-    for third, close in ((0.0, 6e-3), (6e9, 2e-5)):
+    for variance, third, close in ((1.0, 0.0, 6e-3), (1.0, 6e9, 2e-5), (0.7, 6e9, 3e-5)):
         tails = Tails(1.0, Heard(grid, 1.0, np.ones(1)), moments_of(variance, variance, third, 1.0, 1.0))
-        normal = math.sqrt(math.pi / 2) * float(erfcx(end / math.sqrt(2)))
-        exact = exp1(end**2 / 2) / 2 * math.exp(end**2 / 2) + third / 6 * (end + normal)
-        assert 1 <= float(tails._beyond[0]) * math.exp(end**2 / 2) * math.pi / exact < 1 + close
+        normal = math.sqrt(math.pi / (2 * variance)) * float(erfcx(end * math.sqrt(variance / 2)))
+        low = variance * end**2 / 2
+        exact = exp1(low) / 2 * math.exp(low) + third / 6 * (end + normal) / variance
+        assert 1 <= float(tails._beyond[0]) * math.exp(low) * math.pi / exact < 1 + close
 
 
 def test_beyond_the_last_point_smoothing_is_a_power():

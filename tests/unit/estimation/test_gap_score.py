@@ -86,6 +86,16 @@ def test_c_is_drawn_towards_what_is_expected_by_as_much_as_it_is_told_badly():
         assert score.centres(parts, 0.8)[2] == pytest.approx(moved, abs=1e-12)
 
 
+@pytest.mark.parametrize("end", [-1.0, 1.0])
+def test_c_is_a_mean_that_there_can_be(end: float):
+    """Everybody of both groups seems to be at three, which is noise: c is one, and so it is for a share of 0.6."""
+    first, second = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    score = GapScore((3 * end * first, 3 * end * second), (first, second), None)
+    assert list(score.centres(np.full((5, 2), 10.0), 0.0)[1:4]) == [end] * 3
+    p = 0.6
+    assert score.estimate(np.full(2, 50.0), (p, 1.0)) == pytest.approx((1 - 2 * p) * 2 * end * 50 / (100 * p * (1 - p)))
+
+
 def test_the_last_part_catches_up():
     estimands = estimands_of(tells_all())
     score, parts = score_of(estimands, expect=0.5), parts_of(estimands)

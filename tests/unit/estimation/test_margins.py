@@ -16,7 +16,7 @@ from fairgauge.estimation.readers import READERS
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.cells import read_cell
 from fairgauge.study import Attribute, Question, Study
-from fairgauge.study.sides import usual_comparisons
+from fairgauge.study.margins import usual_comparisons
 from tests.samples import RECALL, sample_channel
 from tests.surveys import expected_tally
 

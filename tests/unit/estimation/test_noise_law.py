@@ -132,6 +132,30 @@ def test_the_reach_of_noise_has_half_of_alpha_on_either_side() -> None:
         assert 0.9 * alpha / 2 < math.exp(least) <= alpha / 2
 
 
+@pytest.mark.parametrize(("decay", "parts", "part_of_slope"), [(0.6, 3, 0.5), (0.9, 20, 0.3), (0.02, 1, 0.8)])
+def test_the_reach_is_chernoffs_where_its_best_tilt_is_one_that_is_tried(
+    decay: float, parts: int, part_of_slope: float
+) -> None:
+    """At the tilt s the bound n g(s) - s x is least where x = n g'(s), and log(alpha / 2) there."""
+    tilt = -part_of_slope * math.log(decay)
+    up, down = decay * math.exp(tilt), decay * math.exp(-tilt)
+    growth = math.log((1 - decay) ** 2 / ((1 - up) * (1 - down)))
+    reach = parts * (up / (1 - up) - down / (1 - down))
+    alpha = 2 * math.exp(parts * growth - tilt * reach)
+    assert alpha < 1
+    assert Noise(decay, parts).reach(1, alpha) == pytest.approx(reach, rel=1e-9)
+    assert Noise(decay, 1).reach(parts, alpha) == pytest.approx(reach, rel=1e-9)
+
+
+def test_moments_of_noise_are_there_up_to_its_slope_and_not_beyond() -> None:
+    """Just below they are nearly infinite: the law is added up there."""
+    decay, steps = 0.5, np.arange(-40_000, 40_001)
+    below = -math.log(decay) * np.array([0.5, 0.97, 0.999])
+    law = [(1 - decay) / (1 + decay) * np.exp(tilt * steps + math.log(decay) * np.abs(steps)).sum() for tilt in below]
+    assert Noise(decay, 3).log_moment(below) == pytest.approx(3 * np.log(law), rel=1e-9)
+    assert np.isinf(Noise(decay, 3).log_moment(-math.log(decay) * np.array([1.001, 1.01, 2.0]))).all()
+
+
 @pytest.mark.parametrize("copies", [1, 3])
 def test_records_of_one_person_move_together(copies: int) -> None:
     """Of 300 records three a person are a hundred people who each count three times."""

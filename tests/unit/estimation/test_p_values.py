@@ -46,7 +46,7 @@ def test_a_gap_is_as_surprising_as_its_mirror_image_far_from_zero(shares: tuple[
     """Compared with the tolerance on its own side: with the other one, a tolerance of half the gap would be nothing."""
     up, down = (p_value(shares, values, 0.1, each=15_000, interval=interval) for values in (("0.2", "0"), ("0", "0.2")))
     assert 1e-9 < up < 0.2
-    assert down == pytest.approx(up, rel=0.1)
+    assert down == pytest.approx(up, rel=0.25)  # parts of the answers are dealt anew
 
 
 def test_holm_is_never_larger_than_bonferroni_and_keeps_the_order():

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import FRACTIONS, GapScore, InProportion, Thrown
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.population_gap import PopulationGapTest, needed_sum, parabola_at, sum_tail
+from fairgauge.estimation.population_gap import PopulationGapTest, _through, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
 from fairgauge.estimation.tests import SHARE, NormalGapTest, least_margin
 from fairgauge.targets.assumed_values import AssumedValues
@@ -213,6 +214,51 @@ def test_a_parabola_is_bounded_by_its_bounds_at_nodes():
             assert (low[0], high[0]) == pytest.approx((true, true))
 
 
+def test_a_parabola_goes_through_both_ends_and_the_middle():
+    x = np.linspace(-1, 1, 9)
+    assert _through(np.array([2.0, 0.5, 1.0]), 9) == pytest.approx(0.5 - 0.5 * x + x**2, abs=1e-15)
+    assert _through(np.array([2.0]), 1).tolist() == [2.0]
+
+
+@pytest.mark.parametrize("decide", [PopulationGapTest.accepts, PopulationGapTest.margin])
+def test_the_average_has_half_of_its_part_of_alpha_on_either_side(decide, monkeypatch: pytest.MonkeyPatch):
+    found, whole = [], population_gap.needed_sum
+
+    def needed_sum(*asked):
+        found.append(asked[1])
+        return whole(*asked)
+
+    monkeypatch.setattr(population_gap, "needed_sum", needed_sum)
+    test = judged(50_000, share=(0.3, 0.3))
+    decide(test, test.estimate)
+    assert found == [pytest.approx(0.84 * test.alpha / 2, rel=1e-12)]
+
+
+def test_a_parabola_is_bounded_by_the_three_nodes_on_either_side():
+    """Lagrange's weights: upper bounds where they are above zero, lower ones where they are below, and the best."""
+    rng, nodes = np.random.default_rng(4), np.array([-1.0, 0.1, 0.4, 0.7, 1.0])
+    low = 1 + (nodes - 0.2) ** 2 - rng.uniform(0, 0.3, len(nodes))
+    high = low + rng.uniform(0, 0.4, len(nodes))
+    for left, right in pairwise(nodes):
+        place = 0.6 * left + 0.4 * right
+        tops, bottoms = [float(np.interp(place, nodes, high))], [0.0]
+        for x, y, z in zip(nodes[:-2], nodes[1:-1], nodes[2:], strict=True):
+            if not x <= left < right <= z:
+                continue
+            weights = [
+                (place - y) * (place - z) / ((x - y) * (x - z)),
+                (place - x) * (place - z) / ((y - x) * (y - z)),
+                (place - x) * (place - y) / ((z - x) * (z - y)),
+            ]
+            three = [
+                (w, low[node], high[node]) for w, node in zip(weights, np.searchsorted(nodes, (x, y, z)), strict=True)
+            ]
+            tops.append(sum(w * (most if w > 0 else least) for w, least, most in three))
+            bottoms.append(sum(w * (least if w > 0 else most) for w, least, most in three))
+        found = parabola_at(place, nodes, low[:, None], high[:, None])
+        assert [float(each[0]) for each in found] == pytest.approx([min(max(bottoms), *tops), min(tops)], rel=1e-12)
+
+
 @pytest.mark.parametrize("answers", [20, 300])
 def test_tails_of_a_part_are_no_less_than_the_true_ones(answers: int):
     """Two symbols, so that the sum is binomial: with what is known of the variance, on both sides of zero."""
@@ -328,6 +374,12 @@ def test_what_is_accepted_at_once_is_what_the_margin_accepts(answers: int, share
     decided = [test.accepts(value) for value in values]
     assert decided == [test.margin(value) < 0 for value in values]
     assert {True, False} == set(decided)
+
+
+def test_what_is_accepted_at_once_needs_no_bounds_of_the_variance(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(PopulationGapTest, "variances", None)
+    test = judged(50_000, share=(0.3, 0.3))
+    assert test.accepts(test.estimate)
 
 
 @pytest.mark.parametrize("ratio", [1.05, 3.0])

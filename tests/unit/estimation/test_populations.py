@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.estimation.band import Band
 from fairgauge.estimation.populations import Laws
+from fairgauge.estimation.share_band import Band
 from fairgauge.targets.decoder import Decoder
 from tests.samples import sample_channel
 

@@ -254,6 +254,27 @@ def test_every_part_of_alpha_goes_where_the_page_says(monkeypatch: pytest.Monkey
     assert math.fsum([2 * rates._SPREAD, rates._OTHER, 0.94]) <= 1 + 1e-12
 
 
+def test_three_numbers_of_people_are_reckoned_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    rate, _ = made(World(20, 500, 8).counts(Noise(0.6, 20))[1], Noise(0.6, 20))
+    asked: list[list[float]] = []
+
+    def tails(parts, _noise, _seen):
+        asked.append(list(parts[0].people))
+        return np.ones(3)
+
+    monkeypatch.setattr(rates, "tails", tails)
+    rate.margin(rate.estimate)
+    (low, high) = rate.numbers
+    assert asked == [[low, (low + high) / 2, high]]
+
+
+@pytest.mark.parametrize(("decay", "least"), [(1e-6, 1.0), (0.5, math.sqrt(2 * 4 * 20))])
+def test_a_rate_is_of_one_person_at_least_or_of_what_noise_could_be(decay: float, least: float) -> None:
+    """The noise of a cell has the variance 2 q / (1 - q)^2 from each of twenty sites, and the rate has two cells."""
+    table = Table(np.zeros(8), Noise(decay, 20), 1, drawn=True)
+    assert RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [0]), ALPHA).least == pytest.approx(least)
+
+
 def _numbers(rate: RateTest, alpha: float) -> tuple[float, float]:
     reach = rate.table.noise.reach(2, alpha)
     return math.ceil(rate.people - reach), math.floor(rate.people + reach)

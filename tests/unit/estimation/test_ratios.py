@@ -5,7 +5,7 @@ import pytest
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.interval import impact_ratio
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.reports.words import ratio_sentence
+from fairgauge.reports.verdicts import ratio_sentence
 from fairgauge.study import Metric
 from tests.samples import RECALL
 from tests.surveys import coin_question, expected_tally, people, study, tells_all

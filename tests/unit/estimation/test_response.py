@@ -16,6 +16,7 @@ from fairgauge.estimation.inference import response_ratios
 from fairgauge.estimation.kinds import kind_of
 from fairgauge.estimation.readers import counts_of, reader_of
 from fairgauge.study import Attribute, Comparison, Question, Study
+from fairgauge.tallies import Tally
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.samples import RECALL
@@ -152,3 +153,30 @@ def test_it_covers_as_often_as_it_says(mistaken: float, kept: bool):
         found = response_ratios(drawn, question.attribute, 0.1)[0, 1]
         missed += not found.low <= 2 * mistaken <= found.high
     assert (binom.sf(missed - 1, 400, 0.1) > 1e-6) == kept
+
+
+@pytest.mark.parametrize("interval", ["population", "anytime", "normal"])
+def test_groups_in_the_other_order_have_the_same_numbers_mirrored(interval: str):
+    """The same study with its groups turned round, and the same counts: the same people are in the same parts."""
+    question = stating(tells_all(), "0.2", "0.8")
+    half = len(question.channel.table) // 2
+    rows = replace(question.channel, table=question.channel.table[half:] + question.channel.table[:half])
+    other = Attribute("sex", NAMES[1::-1], ("0.8", "0.2"))
+    asked, turned = study(question), study(replace(question, attribute=other, mechanism=rows))
+    assert asked.digest != turned.digest
+    counts = np.random.default_rng(5).multinomial(20_000, law_of_everyone(asked)).tolist()
+    found, back = (
+        estimate(each, Tally(each.digest, tuple(counts)), interval=interval).questions[0] for each in (asked, turned)
+    )
+    gap, mirrored = found.gap("female", "male"), back.gaps["male", "female"]
+    close = 2e-3 * (gap.high - gap.low) / 2
+    assert (gap.low, gap.high) == pytest.approx((-mirrored.high, -mirrored.low), abs=close)
+    assert found.fit == pytest.approx(back.fit, rel=1e-3)
+    ratio, inverse = found.response["female", "male"], back.response["male", "female"]
+    assert (ratio.low, ratio.high) == pytest.approx((1 / inverse.high, 1 / inverse.low), rel=1e-3)
+
+
+def law_of_everyone(asked: Study) -> np.ndarray[Any, np.dtype[np.float64]]:
+    tally = expected_tally(asked, people(("female", "0.6", 300_000), ("male", "0.5", 700_000)))
+    law: np.ndarray[Any, np.dtype[np.float64]] = np.array(tally.counts) / sum(tally.counts)
+    return law

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairgauge.estimation import band
-from fairgauge.estimation.band import Band, Readings, gap_in_band, mean_in_band
+from fairgauge.estimation import share_band
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.share_band import Band, Readings, gap_in_band, mean_in_band
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -127,8 +127,8 @@ def test_nothing_between_the_ends_of_a_cell_is_missed_however_large_it_is(
     shares: tuple[str, ...], levels: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ):
     fine, _ = gaps_that_fit(shares, levels)
-    monkeypatch.setattr(band, "_LONG", 1)
-    monkeypatch.setattr(band, "_SQUARE", 1)
+    monkeypatch.setattr(share_band, "_LONG", 1)
+    monkeypatch.setattr(share_band, "_SQUARE", 1)
     found, seen = gaps_that_fit(shares, levels)
     assert found.low <= min(fine.low, *seen)
     assert found.high >= max(fine.high, *seen)

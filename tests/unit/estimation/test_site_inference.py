@@ -16,7 +16,8 @@ from sklearn.metrics import accuracy_score, precision_score
 import fairgauge as fg
 from fairgauge import PrivateMetricFrame
 from fairgauge.client import Answer
-from fairgauge.client.site_counts import count_records, draw_noise
+from fairgauge.client.discrete_laplace import draw_noise
+from fairgauge.client.site_counts import count_records
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.site_inference import FAIRLEARN
 from fairgauge.tallies import Tally

@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation import Estimate, estimate
 from fairgauge.estimation.strata import design_effect, standardised
+from fairgauge.reports import report
 from fairgauge.study import Question, Release, Stratum, Study
 from fairgauge.tallies import Tally
 from tests.samples import RECALL
@@ -96,6 +97,15 @@ def test_what_it_is_about_and_the_design_effect_are_said():
     assert "not the gap of all people" in about
     assert "The design effect of weighing is 1.19" in effect
     assert design_effect(np.array([0.3, 0.7]), np.array([30.0, 70.0])) == pytest.approx(1)
+
+
+def test_a_study_of_one_stratum_says_that_it_is_about_no_others_and_so_does_its_report():
+    (asked, tally), _ = regions(tells_all(metric=RECALL), *UNEVEN)
+    said = "This is about the people of one region alone: region 0, with a share of 0.5 of all people."
+    assert said in estimate(asked, tally, interval="normal").questions[0].warnings
+    assert said in report(asked, tally, estimate=estimate(asked, tally, interval="normal")).html
+    everyone = replace(asked, stratum=None)
+    assert estimate(everyone, replace(tally, study=everyone.digest), interval="normal").questions[0].warnings == ()
 
 
 def test_forgers_do_most_in_the_stratum_that_weighs_most_for_its_answers():

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.estimation import Interval
-from fairgauge.estimation.tipping import gap_bounds, mean_bounds, tipping_factor
+from fairgauge.estimation.tipping import gap_bounds, mean_bounds, tipping_factor, tipping_factor_of_means
 
 MEANS, FACTORS, SPREADS = (0.05, 0.3, 0.5, 0.8, 0.9, 0.97), (1.0, 1.04, 1.5, 3.0, 20.0), (0.05, 0.15, 0.3, math.inf)
 
@@ -98,3 +98,52 @@ def test_a_gap_at_the_tipping_factor_is_at_zero():
         assert factor is not None
         assert gap_bounds(gap, factor).low == pytest.approx(0, abs=1e-12)
         assert gap_bounds(-gap, factor).high == pytest.approx(0, abs=1e-12)
+
+
+BOXES = [
+    ((0.05, 0.09), (0.89, 0.91), (0.82, 0.84)),  # the means decide
+    ((0.05, 0.09), (0.3, 0.9), (0.2, 0.8)),  # they leave the worst
+    ((0.01, 0.5), (0.8, 0.9), (0.5, 0.6)),  # they leave a larger gap only
+    ((0.02, 0.3), (0.1, 0.35), (0.02, 0.3)),
+    ((0.1, 0.2), (0.93, 1.0), (0.8, 0.99)),
+]
+
+
+@pytest.mark.parametrize(("gap", "first", "second"), BOXES)
+def test_with_means_the_sign_turns_at_their_factor_and_not_before(
+    gap: tuple[float, float], first: tuple[float, float], second: tuple[float, float]
+):
+    whole, means = Interval(gap[0], *gap, (-1, 1)), [Interval(mean[0], *mean, (0, 1)) for mean in (first, second)]
+    found = tipping_factor_of_means(whole, (means[0], means[1]))
+    assert found is not None
+    assert found >= (tipping_factor(whole) or 0) * (1 - 1e-12)
+    firsts, others = np.linspace(*first, 1001), np.linspace(*second, 1001)
+    # The smallest gap that is possible has each mean at an end, or the other mean just so much away.
+    pairs = [(a, b) for a in firsts for b in (second[1], a - gap[0]) if second[0] <= b <= second[1]]
+    pairs += [(a, b) for b in others for a in (first[0], b + gap[0]) if first[0] <= a <= first[1]]
+    pairs = [(a, b) for a, b in pairs if gap[0] - 1e-12 <= a - b <= gap[1] + 1e-12]
+
+    def turns(factor: float) -> bool:
+        return any(mean_bounds(a, factor)[0] < mean_bounds(b, factor)[1] for a, b in pairs)
+
+    assert not turns(1 + (found - 1) * (1 - 1e-3))
+    assert turns(1 + (found - 1) * (1 + 2e-3))
+
+
+def test_with_means_it_is_in_the_metrics_own_units_and_for_either_sign():
+    means = Interval(0.9, 0.89, 0.91, (0, 1)), Interval(0.83, 0.82, 0.84, (0, 1))
+    one = tipping_factor_of_means(Interval(0.07, 0.05, 0.09, (-1, 1)), means)
+    assert one == pytest.approx(math.sqrt((0.89 / 0.11) / (0.84 / 0.16)))
+    assert tipping_factor_of_means(Interval(-0.07, -0.09, -0.05, (-1, 1)), means[::-1]) == pytest.approx(one)
+    tens = [Interval(0, 100 * mean.low + 50, 100 * mean.high + 50, (50, 150)) for mean in means]
+    assert tipping_factor_of_means(Interval(7, 5, 9, (-100, 100)), (tens[0], tens[1])) == pytest.approx(one)
+
+
+def test_means_that_have_no_such_gap_and_a_sign_that_is_not_known_have_none():
+    apart, near = Interval(0.9, 0.89, 0.91, (0, 1)), Interval(0.88, 0.87, 0.89, (0, 1))
+    assert tipping_factor_of_means(Interval(0.2, 0.1, 0.3, (-1, 1)), (apart, near)) is None
+    assert tipping_factor_of_means(Interval(0.0, -0.1, 0.1, (-1, 1)), (apart, near)) is None
+    assert (
+        tipping_factor_of_means(Interval(1, 1, 1, (-1, 1)), (Interval(1, 1, 1, (0, 1)), Interval(0, 0, 0, (0, 1))))
+        is None
+    )

@@ -8,14 +8,14 @@ import pytest
 from fairgauge.collector.pages import take_part
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
 from fairgauge.languages.catalogue import region_of
-from fairgauge.languages.plurals import OTHER
+from fairgauge.languages.voice import OTHER
 from fairgauge.server.problems import KINDS
 
 SOURCES = FOLDER.parent
 PAGES = SOURCES / "collector" / "pages"
 SCRIPTS = sorted(path.name for path in PAGES.glob("*.js"))
 # For operators, or one document for everyone.
-ENGLISH_PAGES = {"operator.html", "report.html", "notebook.html", "_report_devices.html", "_report_sites.html"}
+ENGLISH_PAGES = {"notebook.html"}
 TEMPLATES = sorted(
     path
     for folder in (PAGES, SOURCES / "reports")
@@ -28,7 +28,19 @@ NO_TEXT = {"not open yet"}
 
 
 # The same word in both languages.
-SAME = {"de": {"memory.symbol", "date.month-4", "date.month-8", "date.month-9", "date.month-11", "picture.told-pair"}}
+SAME = {
+    "de": {
+        "desk.epsilon",
+        "desk.tickets",
+        "study.offline",
+        "memory.symbol",
+        "date.month-4",
+        "date.month-8",
+        "date.month-9",
+        "date.month-11",
+        "picture.told-pair",
+    }
+}
 ABOUT = {"language.plurals", "language.numbers", "language.regions"}
 
 
@@ -146,6 +158,8 @@ BEGUN = re.compile(r"`([a-z]+\.)\$\{|f\"([a-z]+\.[a-z-]*)\{|\"([a-z]+\.)\" ~")
 FILES = {
     "index.html",
     "problem.html",
+    "report.html",
+    "report.txt",
     "results.json",
     "signing.key",
     "site.person",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairgauge.languages.plurals import category, holds
+from fairgauge.languages.voice import category, holds
 
 POLISH = {
     "one": "i = 1 and v = 0",

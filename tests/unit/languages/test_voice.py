@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fairgauge.languages import MINUS, PLAIN, Voice, catalogue
+from fairgauge.languages import MINUS, PLAIN, Label, Voice, catalogue
 
 EGYPT, MOROCCO = Voice.of(["ar-EG"]), Voice.of(["ar-MA"])
 
@@ -86,6 +86,15 @@ def test_a_difference_of_names_keeps_its_order_from_right_to_left(first: str, se
     """Latin names on an Arabic page stand as they are written, first − second; Arabic ones run as the page does."""
     said = Voice.of(["ar"]).say("table.minus", first=first, second=second)
     assert said.startswith("\N{LEFT-TO-RIGHT ISOLATE}") == (runs == "ltr")
-    assert said.count("\N{POP DIRECTIONAL ISOLATE}") == (3 if runs == "ltr" else 2)
+    assert said.startswith("\N{RIGHT-TO-LEFT ISOLATE}") == (runs == "rtl")
+    assert said.count("\N{POP DIRECTIONAL ISOLATE}") == 3
     assert said.index(first) < said.index(MINUS) < said.rindex(second)
     assert Voice.of(["de"]).say("table.minus", first="Frauen", second="Männer") == f"Frauen {MINUS} Männer"
+
+
+@pytest.mark.parametrize("tag", ["en", "de", "ar"])
+def test_no_line_breaks_inside_a_span_of_numbers(tag: str) -> None:
+    voice = Voice(tag)
+    assert "18–\N{WORD JOINER}29" in voice.say("caution.mean", group=voice.tell("18–29"))
+    assert voice.tell(Label("age_18–29")) == "age 18–\N{WORD JOINER}29"
+    assert PLAIN.tell("18–29") == "18–29"  # a terminal, a model card and JSON have the study's own letters

@@ -25,7 +25,7 @@ from fairgauge.client import Answer, Ledger, answer
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
-from fairgauge.nvflare.door import Asked
+from fairgauge.nvflare.door import StudyTask
 from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY, from_result, to_result
 from fairgauge.study import Study
 from tests.samples import sample_study
@@ -135,7 +135,7 @@ def test_training_is_reduced_to_the_models_arrays(tmp_path: Path) -> None:
 
 def sent(guard: SiteGuard, result: Shareable, *, asked: str | None = DOCUMENT) -> Shareable:
     """What is sent instead of a job's result, without what it is addressed with."""
-    return guard.leaving(Asked("site-1", asked), result)
+    return guard.leaving(StudyTask("site-1", asked), result)
 
 
 def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.paper import frontier, pages, tables
+from fairgauge.paper import optimal_design, pages, tables
 from fairgauge.paper.bounds import PUBLISHED, SOUND, chebyshev_error, least_epsilon
 from fairgauge.paper.errata import errata
-from fairgauge.paper.figures import FIGURES
-from fairgauge.paper.publish import figure_results
+from fairgauge.paper.pages import figure_results
+from fairgauge.paper.paper_figures import FIGURES
 
 DOCS = Path(__file__).parents[3] / "docs"
 SHOWN = DOCS / "paper"
@@ -55,7 +55,7 @@ def test_closed_forms_in_the_results_are_current():
 def test_optimal_cells_are_reached_and_not_by_much_less(clients: str, column: int, interval: str):
     epsilon = RESULTS["optimal"]["table1_minimum_epsilon"][f"optimal, {interval}"][clients][column]
     error, k = tables.ERRORS[column], tables.CLIENTS[clients]
-    reached = frontier.error_at(Decimal(repr(epsilon)), k, interval=interval.lower())
+    reached = optimal_design.error_at(Decimal(repr(epsilon)), k, interval=interval.lower())
     assert 0.97 * error < reached < 1.01 * error
 
 

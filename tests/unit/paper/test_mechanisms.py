@@ -9,7 +9,7 @@ import pytest
 from fairgauge.errors import InvalidInput
 from fairgauge.paper.mechanisms import (
     LaplaceMechanism,
-    Mechanism,
+    PaperMechanism,
     ResponseMechanism,
     notebook_laplace,
     published_laplace,
@@ -92,7 +92,7 @@ def test_sound_response_is_randomized_response_on_pairs():
 
 
 @pytest.mark.parametrize("mechanism", [ResponseMechanism(1.0, 2.0, 3), LaplaceMechanism(1.0, 2.0, 3, k=1.0)])
-def test_estimates_are_close_for_many_clients(mechanism: Mechanism):
+def test_estimates_are_close_for_many_clients(mechanism: PaperMechanism):
     rng = np.random.default_rng(1)
     groups = np.repeat([0, 1, 2], [300_000, 200_000, 100_000])
     values = np.array([0.5, -0.5, 0.9])[groups]

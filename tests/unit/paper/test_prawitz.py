@@ -14,7 +14,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.populations import Laws
 from fairgauge.estimation.tests import Hypothesis
 from fairgauge.paper import prawitz
-from fairgauge.paper.prawitz import Moments, distances, grid_for, grid_of, modulus
+from fairgauge.paper.prawitz import ScoreMoments, distances, grid_for, grid_of, modulus
 from fairgauge.targets.decoder import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
@@ -40,7 +40,7 @@ def bound_for(part: float, answers: int) -> float:
     times = grid_of(answers).points / np.sqrt(answers * variance)
     heard = modulus(Laws(decoder, HALF), score, times)
     same = np.array([variance])
-    known = Moments(same, same, np.array([third]), np.array([fourth]))
+    known = ScoreMoments(same, same, np.array([third]), np.array([fourth]))
     return float(distances(answers, times, heard, known)[0])
 
 
@@ -57,7 +57,7 @@ def test_the_bound_is_above_the_exact_distance_and_not_far(part: float, answers:
 def test_a_bound_without_one_of_its_terms_is_caught(monkeypatch: pytest.MonkeyPatch):
     """The mutant twin: what lies beyond the fine grid is forgotten, so the jumps of a lattice are not heard."""
     grid = grid_of(1000)
-    deaf = prawitz.Grid(grid.points, grid.splits, grid.near, 0 * grid.far, 0 * grid.rest)
+    deaf = prawitz.PrawitzGrid(grid.points, grid.splits, grid.near, 0 * grid.far, 0 * grid.rest)
     monkeypatch.setattr(prawitz, "grid_of", lambda answers: deaf)
     assert bound_for(0.5, 1000) < exact_distance(0.5, 1000)
 
@@ -66,13 +66,13 @@ def pieces(score: list[float], law: list[float], answers: int, monkeypatch: pyte
     """What |f - g| is at most on some pieces, by a kernel that counts one piece and nothing else."""
     values, chances = np.array(score), np.array(law)
     variance, third, fourth = (np.array([abs(float(chances @ values**power))]) for power in (2, 3, 4))
-    known, grid = Moments(variance, variance, third, fourth, size=float(np.abs(values).max())), grid_of(answers)
+    known, grid = ScoreMoments(variance, variance, third, fourth, size=float(np.abs(values).max())), grid_of(answers)
     times = grid.points / np.sqrt(answers * variance[0])
     found = []
     for piece in range(3, 120, 9):
         only = np.zeros((1, len(grid.points) - 1))
         only[0, piece] = 1.0
-        lone = prawitz.Grid(grid.points, np.array([1e3]), only, 0 * only, 0 * only)
+        lone = prawitz.PrawitzGrid(grid.points, np.array([1e3]), only, 0 * only, 0 * only)
         monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
         bound = distances(answers, times, np.ones(len(times) - 1), known)[0]
         for time in np.linspace(times[piece], times[piece + 1], 3):
@@ -100,9 +100,9 @@ def test_the_curves_are_above_the_exact_ones_on_their_whole_pieces(
 def test_the_tail_of_the_normal_law_is_its_integral(monkeypatch: pytest.MonkeyPatch):
     grid, variance = grid_of(100), np.array([0.25])
     nothing = np.zeros((1, len(grid.points) - 1))
-    known, times = Moments(variance, variance, np.zeros(1), variance**2), grid.points / np.sqrt(100 * variance[0])
+    known, times = ScoreMoments(variance, variance, np.zeros(1), variance**2), grid.points / np.sqrt(100 * variance[0])
     for split in (1.2, 2.2, 3.4):
-        lone = prawitz.Grid(grid.points, np.array([split]), nothing, nothing, nothing)
+        lone = prawitz.PrawitzGrid(grid.points, np.array([split]), nothing, nothing, nothing)
         monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
         found = float(distances(100, times, np.ones(len(times) - 1), known)[0])
         x = np.linspace(split, 40, 400_001)
@@ -177,11 +177,11 @@ def stated(known: dict[str, float]) -> tuple[float, float, float]:
 def test_every_curve_is_the_one_that_the_page_states(known: dict[str, float], monkeypatch: pytest.MonkeyPatch):
     """By kernels that count one piece of one curve, a millionth of it, since no distance is above 1."""
     least, most, third, fourth = (np.array([known[name]]) for name in ("least", "most", "third", "fourth"))
-    told = Moments(least, most, third, fourth, known["single"], known["size"])
+    told = ScoreMoments(least, most, third, fourth, known["single"], known["size"])
     found = []
     for curve in range(3):
         kernels = [np.array([[1e-6 * (curve == other)]]) for other in range(3)]
-        lone = prawitz.Grid(np.array([0.0, 1.0]), np.array([1e3]), *kernels)
+        lone = prawitz.PrawitzGrid(np.array([0.0, 1.0]), np.array([1e3]), *kernels)
         monkeypatch.setattr(prawitz, "grid_of", lambda _, lone=lone: lone)
         times = np.array([known["left"], known["right"]])
         found.append(1e6 * float(distances(known["count"], times, np.array([known["bound"]]), told)[0]))

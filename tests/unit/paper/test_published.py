@@ -22,10 +22,10 @@ from fairgauge.paper.bounds import (
     least_epsilon,
     planned_sentence,
 )
-from fairgauge.paper.counterexamples import printed_crossovers
 from fairgauge.paper.dataset import SEXES, bundled_trials, values_of
+from fairgauge.paper.errata import printed_crossovers
 from fairgauge.paper.mechanisms import notebook_laplace
-from fairgauge.paper.runs import Clients, estimated_gaps
+from fairgauge.paper.runs import RunClients, estimated_gaps
 
 PRINTED = json.loads((Path(__file__).parents[2] / "data" / "published.json").read_text(encoding="utf-8"))
 TABLE1, TABLE2 = PRINTED["table1_minimum_epsilon"], PRINTED["table2_error"]
@@ -64,7 +64,7 @@ def ten_runs(name: str, row: int) -> dict[str, np.ndarray]:
     """Return the mean error of ten runs and its standard deviation, two thousand times, on the dataset's clients."""
     rng = np.random.default_rng(5)
     observed = [2 * np.array(values_of(bundled_trials(), "tpr", sex)) - 1 for sex in SEXES.values()]
-    clients = Clients.resampled(observed, 5 * 10**6, 20_000, rng)
+    clients = RunClients.resampled(observed, 5 * 10**6, 20_000, rng)
     allocations: dict[str, Allocation] = {**PUBLISHED, "notebook": notebook_laplace}
     gaps = estimated_gaps(allocations[name](TABLE2["epsilon"][row]), clients, rng)
     errors = np.abs(np.abs(gaps) - np.abs(clients.gaps)) / 2

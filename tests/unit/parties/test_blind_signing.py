@@ -15,13 +15,6 @@ OPENSSL = shutil.which("openssl")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("issuer")
-    make_key(made)
-    return made
-
-
-@pytest.fixture(scope="module")
 def key(folder: Path) -> PrivateKey:
     found = key_in(folder)
     assert found is not None

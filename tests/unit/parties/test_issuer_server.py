@@ -10,22 +10,15 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.parties import issuer_server
-from fairgauge.parties.blind_signing import key_in, make_key
+from fairgauge.parties.blind_signing import key_in
 from fairgauge.parties.issuer_server import REQUEST_TYPE, RESPONSE_TYPE, IssuerServer
-from fairgauge.server.tokens import new_token
+from fairgauge.server.bearer_tokens import new_token
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
 from fairgauge.unlinkable.pass_token import begin_pass, challenge_of, check_token, read_key, write_key
 from tests.samples import sample_study
 
 Ask = Callable[..., Awaitable[httpx.Response]]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("issuer")
-    make_key(found)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The relay: what it passes on, what it hands back, and what it says when the gateway is away.
 
-Covers: fairgauge.parties.relay_server, fairgauge.parties.small_app.
+Covers: fairgauge.parties.relay_server, fairgauge.parties.web_app.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from fairgauge.planning.attribute_input import Grouping, read_attribute, read_gr
 from fairgauge.planning.input import ask
 from fairgauge.study import Comparison
 from fairgauge.study.attribute import INDEPENDENT
-from fairgauge.study.sides import side_name
+from fairgauge.study.margins import side_name
 from tests.samples import RECALL
 
 CROSSED = ["sex=female,male", "age=young,old"]

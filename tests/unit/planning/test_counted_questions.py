@@ -12,7 +12,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.site_inference import estimate_sites
-from fairgauge.planning.counted_questions import CountedQuestions, People, read_counts
+from fairgauge.planning.counted_questions import CountedQuestions, People
 from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric
 from fairgauge.targets.assumed_values import Reckoning
@@ -156,11 +156,3 @@ def test_what_no_noise_heeds_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput) as refused:
         fg.design(SCORE, SEX, epsilon=1, outcome="levels", **given)
     assert refused.value.field in given
-
-
-def test_expectations_are_typed_for_the_metric_or_for_the_model() -> None:
-    of_score = read_counts(["score:0:10"], SEX, "levels", people="500", expect=["score=7"], spread=["1"])
-    assert of_score.people == People(500, values=Reckoning(0.4, 0.2))
-    assert read_counts([], SEX, "confusion", people="5e2", expect=["0.9"]).people == People(500, right=0.9)
-    with pytest.raises(InvalidInput, match="expect"):
-        read_counts([], SEX, "confusion", people="500", expect=["0.9", "0.8"])

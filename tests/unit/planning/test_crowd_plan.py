@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.crowd.promise import crowd_of_channels
+from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.designs import make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import kind_of

@@ -1,6 +1,6 @@
 """Which epsilon for so many people and several metrics.
 
-Covers: fairgauge.cli.choices.
+Covers: fairgauge.cli._choices.
 """
 
 from decimal import Decimal

@@ -11,7 +11,7 @@ from fairgauge.estimation.kinds import kind_of
 from fairgauge.planning import choose_design, counted_questions
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.planned_widths import planned_width
-from fairgauge.planning.plans import TOGETHER
+from fairgauge.planning.table_pairing import TOGETHER
 from fairgauge.study import Attribute, Metric, Study
 
 RECALL, FPR = Metric("recall", 0, 1), Metric("fpr", 0, 1)

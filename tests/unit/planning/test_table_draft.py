@@ -13,7 +13,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.draft import Draft
+from fairgauge.planning.study_draft import Draft
 from fairgauge.planning.table_draft import Wish, draft_text, look
 from fairgauge.simulation import read_people
 
@@ -64,7 +64,7 @@ def test_a_part_of_a_whole_is_measured_before_a_plain_number():
     ("values", "high", "expect"),
     [
         (["80%", "82 %", "81", "100"], "100", "85"),  # with and without a sign: both are parts of a hundred
-        (["80%", "120%"], "200", "100"),  # beyond a hundred percent: as they stand
+        (["80%", "120%"], "120", "102"),  # beyond a hundred percent: as they stand
         (["80%", "0.9"], "1", "0.85"),
     ],
 )
@@ -75,6 +75,54 @@ def test_percent_signs_are_drafted_as_a_table_is_read(values: list[str], high: s
     assert found.expect == {"recall": Decimal(expect)}
     people = read_people(found.study(), given, found.table)  # every value is within the range
     assert sum(cell.count for cell in people.population.cells) == 400
+
+
+@pytest.mark.parametrize(
+    ("labels", "groups", "meant"),
+    [
+        (
+            {"F": 60, "weiblich": 20, "w": 20, "M": 70, "männlich": 30, "divers": 12, "k.A.": 12},
+            ("weiblich", "männlich", "divers"),
+            {"F": "weiblich", "w": "weiblich", "M": "männlich", "*": ""},
+        ),
+        ({"Female": 90, "Male": 90, "Non-binary": 12}, ("Female", "Male", "Non-binary"), {}),
+        ({"W": 60, "B": 20, "M": 20}, ("W", "B", "M"), {}),  # no sexes: a fifth are something else
+        ({"H": 60, "M": 60}, ("H", "M"), {}),  # hombre and mujer, or what not
+    ],
+)
+def test_spellings_of_one_sex_are_one_group(labels: dict[str, int], groups: tuple[str, ...], meant: dict[str, str]):
+    sexes = [label for label, times in labels.items() for _ in range(times)]
+    text, found = drafted({"sex": sexes, "recall": [0.5 + at % 2 / 4 for at in range(len(sexes))]})
+    assert found.attribute is not None
+    assert set(found.attribute.groups) == set(groups)
+    assert found.table.labels.get("sex", {}) == meant
+    assert ("another spelling" in text) == (len(groups) > 2)
+
+
+def test_a_small_group_has_a_line_that_asks_for_the_others_alone():
+    sexes = ["F"] * 200 + ["M"] * 190 + ["X"] * 11
+    text, found = drafted({"sex": sexes, "recall": [0.5 + at % 2 / 4 for at in range(len(sexes))]})
+    line = '# comparisons = [{ of = "female", against = "male" }]  # gaps with X take many times the people'
+    assert line in text.splitlines()
+    assert found.attribute is not None
+    assert found.attribute.comparisons is None  # left to who reads the file
+    asked = Draft.read(tomllib.loads(text.replace("# comparisons", "comparisons"), parse_float=Decimal))
+    assert asked.attribute is not None
+    assert [(one.of, one.against) for one in asked.attribute.comparisons or ()] == [(("female",), ("male",))]
+
+
+@pytest.mark.parametrize(
+    ("values", "spread"),
+    [
+        (["yes", "no"], "max"),
+        (["0", "1"], "max"),
+        (["80%", "82%"], None),
+        (["0", "0.5", "1", "0.5"], "0.4"),  # the deviation is 0.354
+    ],
+)
+def test_a_spread_that_is_wider_than_usual_is_written_down(values: list[str], spread: str | None):
+    _, found = drafted({"sex": ["female", "male"] * 200, "recall": sorted(values * (400 // len(values)))})
+    assert dict(found.spread) == ({} if spread is None else {"recall": spread if spread == "max" else Decimal(spread)})
 
 
 def test_nothing_that_is_about_few_people_enters_the_file():
@@ -100,7 +148,7 @@ def test_several_columns_cross_and_several_are_measured():
     assert found.attribute is not None
     assert [factor.name for factor in found.attribute.factors] == ["sex", "age_group"]
     assert [(one.name, one.low, one.high) for one in found.metrics] == [
-        ("recall", "0", "1"), ("wait", "0", "200"), ("approved", "0", "1"),
+        ("recall", "0", "1"), ("wait", "0", "110"), ("approved", "0", "1"),
     ]  # fmt: skip
     assert found.table.labels["approved"] == {"yes": "1", "no": "0", "No": "0"}
 
@@ -109,6 +157,12 @@ def test_several_columns_cross_and_several_are_measured():
 def test_frames_and_the_wishes_of_python(library: Any):
     found = fg.new(library(people(400)), groups="sex", metrics="recall", title="Mine", epsilon=2, clients="2e5")
     assert (found.title, str(found.epsilon), found.clients) == ("Mine", "2", 200_000)
+
+
+NO_GROUPS = (
+    "group-column=nothing: must be given: no column of sex has two to 12 labels that 10 people and one in 200 have "
+    "each. A study compares groups:"
+)
 
 
 @pytest.mark.parametrize(
@@ -127,12 +181,59 @@ def test_frames_and_the_wishes_of_python(library: Any):
         ),
         ({"age": [*range(99)], "r": [0, 1, 1] * 33}, {"groups": ["age"]}, "group-column=age: must have two labels"),
         ({"age": [*range(40)] * 30, "r": [0, 1] * 600}, {"groups": ["age"]}, "group-column=age: must have at most 12"),
+        (
+            {"sex": ["f"] * 40, "recall": [0.5, 0.7] * 20},
+            {},
+            f"{NO_GROUPS} take a table with people of at least two",
+        ),
+        (
+            {"sex": ["f", "m"] * 4, "recall": [0.5, 0.7, 0.9, 0.8] * 2},
+            {},
+            f"{NO_GROUPS} name the column, and labels that fewer have",
+        ),
+        (
+            {"sex": ["w", "m"] * 50, "r": [0, 1] * 50},
+            {"labels": ["w", "diverse"]},
+            "group=diverse: must be a label of the table (sex has male, female)",
+        ),
+        (
+            {"sex": ["w", "m"] * 50, "r": [0, 1] * 50},
+            {"labels": ["female", "w"]},
+            "group=female, w: must name at least two labels of sex, each once",
+        ),
     ],
 )  # fmt: skip
 def test_what_makes_no_study_is_a_sentence(given: dict[str, list[Any]], wish: dict[str, Any], said: str):
     with pytest.raises(InvalidInput) as caught:
         drafted(given, **wish)
     assert str(caught.value).startswith(said)
+
+
+def test_columns_are_called_whatever_their_capitals():
+    _, found = drafted({"GENDER": ["f", "m"] * 50, "Recall": [0, 1] * 50}, groups=["gender"], metrics=["recall"])
+    assert found.attribute is not None
+    assert (found.attribute.name, found.metrics[0].name) == ("GENDER", "Recall")
+
+
+def test_a_group_is_called_as_the_draft_would_call_it_or_by_its_label():
+    table = {"sex": ["w"] * 60 + ["W", "M"] * 20 + ["m"] * 40 + ["divers"] * 2, "recall": [0, 1] * 71}
+    _, found = drafted(table, labels=["female", "M", "divers"])
+    assert found.attribute is not None
+    assert (found.attribute.groups, found.attribute.shares) == (("female", "M", "divers"), ("0.55", "0.4", "0.05"))
+    assert found.table.labels["sex"] == {"w": "female"}
+
+
+def test_crossed_columns_keep_their_common_labels_where_none_is_called():
+    table = {"sex": ["f", "m"] * 60, "race": ["a", "b", "c"] * 40, "recall": [0, 1] * 60}
+    _, found = drafted(table, groups=["sex", "race"], labels=["a", "c"])
+    assert found.attribute is not None
+    assert [one.groups for one in found.attribute.cross] == [("female", "male"), ("a", "c")]
+
+
+@pytest.mark.parametrize(("name", "asked"), [("n", True), ("People", True), ("wait", False)])
+def test_a_column_that_looks_like_counts_is_asked_about(name: str, asked: bool):
+    text, _ = drafted({"sex": ["f", "m"] * 50, "recall": [0.1, 0.7] * 50, name: [3, 40, 7, 11] * 25})
+    assert (f"# Does {name} say how many people a row stands for?" in text) is asked
 
 
 def test_few_people_show_in_no_share_and_no_word():

@@ -4,7 +4,7 @@ import pytest
 
 from fairgauge.collector.pages.html import templates
 from fairgauge.reports.display import display_of
-from fairgauge.reports.views import privacy_views
+from fairgauge.reports.question_view import privacy_views
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 from tests.samples import sample_study

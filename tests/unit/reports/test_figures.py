@@ -18,7 +18,7 @@ from fairgauge.reports.figures import (
     shrinking_figure,
     trade_figure,
 )
-from fairgauge.reports.svg import NARROW, WIDE, Axis, fitted
+from fairgauge.reports.svg_shapes import NARROW, WIDE, Axis
 
 NASTY = '<script>"&\' onload="x'
 BARS = [Bar("female − male", Interval(-4, -5, -3), "−5 to −3"), Bar(NASTY, Interval(1, 0, 2), "0 to 2")]
@@ -117,9 +117,15 @@ def test_ticks_are_round_few_and_inside(low: float, high: float):
     assert all(re.fullmatch(r"-?\d{1,3}0*|-?\d*\.?\d+(e[-+]\d+)?", f"{tick:.10g}") for tick in ticks)
 
 
-def test_long_names_are_cut():
-    assert fitted("x" * 300, 100) == "x" * 12 + "…"
-    assert fitted("short", 100) == "short"
+def test_long_names_have_several_lines_and_nothing_is_cut():
+    name = "women of sixty-five years or older who live alone in the country, and " + "x" * 90
+    for svg in pictures(interval_figure([Bar(name, Interval(1, 0, 2), "0 to 2"), *BARS], description="x")):
+        labels = [part.text or "" for part in marked(svg, "label")]
+        assert "".join(labels[: -len(BARS)]).replace(" ", "") == name.replace(" ", "")
+        heights = [float(part.get("y", 0)) for part in marked(svg, "label")]
+        assert heights == sorted(heights)
+        assert len(set(heights)) == len(heights)
+        assert heights[-1] < float(svg.get("viewBox", "").split()[3])
 
 
 def ticks(svg: ElementTree.Element) -> list[float]:

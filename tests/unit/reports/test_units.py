@@ -27,6 +27,21 @@ def test_points_are_for_metrics_from_0_to_1(low: str, high: str, said: str):
     assert level_of(Metric("m", low, high)).of(0.02) == "0.02"
 
 
+def test_a_metric_from_0_to_100_is_in_points_and_a_metric_with_a_unit_in_its_own():
+    assert unit_of(Metric("score", 0, "100.0")).of(2) == "2 points"
+    assert level_of(Metric("score", 0, 100)).of(80) == "80"
+    assert (
+        unit_of(Metric("delay", 0, 1, unit="s")).of(0.02)
+        == level_of(Metric("delay", 0, 1, unit="s")).of(0.02)
+        == "0.02 s"
+    )
+
+
+def test_a_bound_is_not_more_precise_than_anyone_needs():
+    assert POINTS.most(0.0000015) == "0.01 points"
+    assert POINTS.most(0.00012) == "0.012 points"
+
+
 def test_one_point_is_not_points():
     assert POINTS.of(0.01) == "1 point"
     assert POINTS.after("1.0") == "1.0 points"

@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.protocols.http import httptools_impl
 from uvicorn.server import ServerState
 
-from fairgauge.collector.config import Limits
+from fairgauge.collector.config import CollectorLimits
 from fairgauge.server.slow_clients import (
     COPIES,
     MOST_HEADERS,
@@ -24,7 +24,7 @@ from fairgauge.server.slow_clients import (
 )
 
 ASK = b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n"
-MOST = Limits().pipelined
+MOST = CollectorLimits().pipelined
 
 
 class Transport(asyncio.Transport):
@@ -64,7 +64,7 @@ async def echo(scope: Any, _receive: Any, send: Any) -> None:
 
 
 @contextmanager
-def connected(limits: Limits, app: Any = echo) -> Iterator[tuple[HurriedProtocol, Transport]]:
+def connected(limits: CollectorLimits, app: Any = echo) -> Iterator[tuple[HurriedProtocol, Transport]]:
     """A connection to a server of its own."""
     kind, _ = make_protocol(limits)
     config = Config(app, http=kind, ws="none", lifespan="off", log_config=None)
@@ -91,7 +91,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-async def burst(limits: Limits, count: int) -> tuple[HurriedProtocol, Transport]:
+async def burst(limits: CollectorLimits, count: int) -> tuple[HurriedProtocol, Transport]:
     with connected(limits) as (protocol, transport):
         protocol.data_received(b"".join(ASK % n for n in range(count)))
         for _ in range(10 * MOST):  # whatever was begun goes on
@@ -100,7 +100,7 @@ async def burst(limits: Limits, count: int) -> tuple[HurriedProtocol, Transport]
 
 
 def test_a_few_requests_at_once_are_answered_in_order(made: list[Any]):
-    _, transport = asyncio.run(burst(Limits(), MOST))
+    _, transport = asyncio.run(burst(CollectorLimits(), MOST))
     bodies = [part.rpartition(b"\r\n\r\n")[2] for part in transport.written.split(b"HTTP/1.1 200 OK")[1:]]
     assert bodies == [b"/%d" % n for n in range(MOST)]
     assert (transport.aborted, len(made)) == (False, MOST)
@@ -114,7 +114,7 @@ def test_who_waits_for_the_other_side_to_go_is_told_also_behind_another_request(
         told.append((await receive())["type"])
 
     async def scene() -> None:
-        with connected(Limits(), waits) as (protocol, _):
+        with connected(CollectorLimits(), waits) as (protocol, _):
             protocol.data_received(ASK % 1 + ASK % 2)
             await asyncio.sleep(0.01)
         for _ in range(100):
@@ -126,7 +126,7 @@ def test_who_waits_for_the_other_side_to_go_is_told_also_behind_another_request(
 
 @pytest.mark.parametrize("count", [MOST + 1, 5000])
 def test_more_requests_than_allowed_make_no_work(count: int, made: list[Any]):
-    protocol, transport = asyncio.run(burst(Limits(), count))
+    protocol, transport = asyncio.run(burst(CollectorLimits(), count))
     assert transport.aborted
     assert len(made) == MOST
     assert protocol.peers.evicted == 1
@@ -135,13 +135,13 @@ def test_more_requests_than_allowed_make_no_work(count: int, made: list[Any]):
 
 
 def test_the_twin_without_a_limit_makes_work_of_them_all(made: list[Any]):
-    _, transport = asyncio.run(burst(Limits(pipelined=10**9), 5000))
+    _, transport = asyncio.run(burst(CollectorLimits(pipelined=10**9), 5000))
     assert (transport.aborted, len(made)) == (False, 5000)
 
 
 def test_answered_requests_make_room_for_others(made: list[Any]):
     async def run() -> Transport:
-        with connected(Limits(pipelined=2)) as (protocol, transport):
+        with connected(CollectorLimits(pipelined=2)) as (protocol, transport):
             for n in range(10):
                 protocol.data_received(ASK % n + ASK % n)
                 while len(made) < 2 * n + 2 or not made[-1].response_complete:
@@ -154,7 +154,7 @@ def test_answered_requests_make_room_for_others(made: list[Any]):
 
 def test_whoever_does_not_read_gains_no_time_by_asking_for_more():
     async def run() -> list[float]:
-        with connected(Limits()) as (protocol, _):
+        with connected(CollectorLimits()) as (protocol, _):
             protocol.data_received(ASK % 0)
             protocol.pause_writing()
             deadlines = [protocol.peers.waiting[protocol]]
@@ -170,7 +170,7 @@ def test_whoever_does_not_read_gains_no_time_by_asking_for_more():
 
 def test_a_refusal_is_sent_although_more_came_with_it():
     async def run() -> Transport:
-        with connected(Limits(header_bytes=100)) as (protocol, transport):
+        with connected(CollectorLimits(header_bytes=100)) as (protocol, transport):
             protocol.data_received(b"GET / HTTP/1.1\r\nX: " + b"y" * 200 + b"\r\n\r\n" + ASK % 1)
         return transport
 
@@ -189,7 +189,7 @@ def chunks(size: int, count: int) -> bytes:
 
 async def upload(*reads: bytes) -> tuple[int, Transport]:
     """Send a body, and return how many pieces of it were taken before it ended."""
-    with connected(Limits(held_bytes=2**40)) as (protocol, transport):
+    with connected(CollectorLimits(held_bytes=2**40)) as (protocol, transport):
         taken = 0
 
         def count(*_: object) -> None:
@@ -224,7 +224,7 @@ def test_what_the_network_cuts_is_not_counted():
 
 def test_the_bodies_of_all_requests_on_a_connection_are_counted():
     async def run() -> tuple[HurriedProtocol, Transport]:
-        with connected(Limits(pipelined=3, held_bytes=10_000 + 3 * REQUEST_BYTES)) as (protocol, transport):
+        with connected(CollectorLimits(pipelined=3, held_bytes=10_000 + 3 * REQUEST_BYTES)) as (protocol, transport):
             body = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n" + b"x" * 4000
             protocol.data_received(body + body)
             assert 8000 <= protocol.held_bytes() - 2 * REQUEST_BYTES < 10_000
@@ -240,7 +240,7 @@ def test_the_bodies_of_all_requests_on_a_connection_are_counted():
 
 def test_headers_have_a_largest_number_and_the_rest_is_not_parsed():
     async def run(count: int) -> tuple[int, bytes]:
-        with connected(Limits()) as (protocol, transport):
+        with connected(CollectorLimits()) as (protocol, transport):
             protocol.data_received(b"GET / HTTP/1.1\r\n" + b"".join(b"a%d:\r\n" % n for n in range(count)))
         return len(protocol.headers), transport.written[:13]
 
@@ -252,7 +252,7 @@ def test_headers_and_addresses_of_all_connections_have_a_largest_size_together()
     """Each connection has what it may; together they have what the process has room for, and no more."""
 
     async def run() -> tuple[list[bool], int]:
-        kind, _ = make_protocol(Limits(held_bytes=2**20))
+        kind, _ = make_protocol(CollectorLimits(held_bytes=2**20))
         config = Config(echo, http=kind, ws="none", lifespan="off", log_config=None)
         config.load()
         state, transports, protocols = ServerState(), [], []
@@ -276,7 +276,7 @@ def test_headers_and_addresses_of_all_connections_have_a_largest_size_together()
 
 def test_responses_that_nobody_reads_are_held_bytes():
     async def run() -> tuple[int, int]:
-        with connected(Limits(held_bytes=4 * 10**6)) as (protocol, transport):
+        with connected(CollectorLimits(held_bytes=4 * 10**6)) as (protocol, transport):
             transport.write(b"x" * 10**6)
             one = protocol.held_bytes()
             transport.write(b"x" * 10**7)
@@ -292,7 +292,7 @@ def test_what_a_connection_held_is_let_go_when_it_is_cut_off():
     """It is told that it is lost a while later only: thousands in one turn would all be held until then."""
 
     async def run() -> int:
-        with connected(Limits()) as (protocol, transport):
+        with connected(CollectorLimits()) as (protocol, transport):
             protocol.data_received(b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n" % (b"x" * 8000) * (MOST + 1))
             assert transport.aborted
             return protocol.held_bytes()
@@ -309,7 +309,7 @@ def test_those_who_wait_for_their_turn_make_room_for_a_newcomer():
         await asyncio.sleep(3600)
 
     async def run() -> list[bool]:
-        kind, _ = make_protocol(Limits(connections=3))
+        kind, _ = make_protocol(CollectorLimits(connections=3))
         config = Config(parked, http=kind, ws="none", lifespan="off", log_config=None)
         config.load()
         state, protocols, transports = ServerState(), [], []

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from fairgauge.errors import BadRecords, InvalidInput
-from fairgauge.simulation import Reading, read_people, simulate, true_values
+from fairgauge.simulation import Reading, read_people, simulate, simulate_exactly, true_values
 from fairgauge.simulation.table import label, number, open_table
 from fairgauge.study import Attribute
 from tests.samples import RECALL
@@ -194,3 +194,18 @@ def test_numbers_and_labels_as_people_write_them():
     assert number(True) == 1
     assert (number("inf"), number("nan"), number(""), number(None)) == (None, None, None, None)
     assert (label(True), label(pd.NA), label(3)) == ("True", "", "3")
+
+
+def test_a_comma_that_parts_no_thousands_is_a_decimal_comma_in_a_frame_too():
+    """A frame does not tell how its file's columns were parted."""
+    frame = pd.DataFrame({"sex": ["female", "male"] * 2, "recall": ["76,5 %", "0,850", "0,5", "100,0%"]})
+    assert [value for _, value, _ in cells(read_people(ASKED, frame))] == ["0.765", "0.850", "0.5", "1.0"]
+
+
+def test_a_reading_is_for_both_ways_to_simulate():
+    frame = {"sex": ["F"] * 30 + ["M"] * 50, "recall": [0.5] * 80}
+    with pytest.raises(BadRecords, match="must be one of female, male"):
+        simulate_exactly(ASKED, frame)
+    assert simulate_exactly(ASKED, frame, reading=LABELS).contributors == 80
+    with pytest.raises(InvalidInput, match="must be given with a frame or a file"):
+        simulate_exactly(ASKED, read_people(ASKED, frame, LABELS).population, reading=LABELS)

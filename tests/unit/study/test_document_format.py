@@ -227,7 +227,9 @@ LINE = "must be on one line, without space around it or control characters"
         (drop(*Q, "levels"), BadStudy, "tables[0].questions[0].levels=nothing: must be given"),
         (put(*Q, "colour", value=1), BadStudy, "tables[0].questions[0].colour=1: is not a field"),
         (drop(*METRIC, "low"), BadStudy, "metrics[0].low=nothing: must be given"),
-        (put(*METRIC, "unit", value="%"), BadStudy, "metrics[0].unit=%: is not a field"),
+        (put(*METRIC, "colour", value=1), BadStudy, "metrics[0].colour=1: is not a field"),
+        (put(*METRIC, "better", value="higher"), BadStudy, "metrics[0].better=higher: must be lower, or left out"),
+        (put(*METRIC, "unit", value=""), BadStudy, "metrics[0].unit='': must be text of 1 to 200 characters"),
         (drop(*ATTRIBUTE, "shares"), BadStudy, "attributes[0].shares=nothing: must be given with answering"),
         (drop(*ATTRIBUTE, "answering"), BadStudy, "attributes[0].answering=nothing: must be given with shares"),
         # types

@@ -49,7 +49,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NoisyCounts(RECALL, "confusion", 1), "attribute=a Metric: must be an Attribute"),  # type: ignore[arg-type]
     (
         lambda: NoisyCounts(SEX, "confusion", 1, metric=RECALL),
-        "metric=something: must not be given",
+        "metric=recall: must not be given",
     ),
     (lambda: NoisyCounts(SEX, "levels", 1, metric=RECALL), "levels=nothing: must be given where the outcome is levels"),
     (lambda: NoisyCounts(SEX, "levels", 1, metric=SEX, levels=[0]), "metric=an Attribute: must be a Metric"),  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.tallies import Tally, engines, files, from_files
+from fairgauge.tallies import Tally, engine_readers, files, from_files
 from tests.answers import FORMATS, STUDY, Answers
 
 ANSWERS = Answers.drawn(2_000, twice=100)
@@ -98,7 +98,7 @@ def test_engines_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch, f
 def test_spark_without_java_says_so(monkeypatch: pytest.MonkeyPatch, folder: Path):
     if "pyspark" in sys.modules:
         monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    monkeypatch.setattr(engines, "has_java", lambda: False)
+    monkeypatch.setattr(engine_readers, "has_java", lambda: False)
     with pytest.raises(InvalidInput, match="engine=pyspark: needs Java, which is not there"):
         from_files(STUDY, [folder / "1.csv"], engine="pyspark")
 

@@ -1,11 +1,27 @@
-"""The most that second moments can average to, against a linear program over fine points."""
+"""The most that second moments can average to, against a linear program over fine points.
+
+What is reckoned of another value bounds second moments: never too small, and as a solver finds.
+
+The least values of convex functions, from values and slopes.
+"""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.targets import assumed_values as reckoning_module
-from fairgauge.targets.assumed_values import Reckoning, largest_averages, worst_law
+from fairgauge.targets.assumed_values import (
+    AssumedValues,
+    Other,
+    Reckoning,
+    folded,
+    largest_averages,
+    least_values,
+    worst_law,
+)
+from fairgauge.targets.scores import Scores
+from fairgauge.targets.target import Target
 
 
 def by_linear_program(levels: np.ndarray, second: np.ndarray, reckoning: Reckoning) -> float:
@@ -122,3 +138,106 @@ def test_level_second_moments_still_have_a_law():
     law = worst_law(levels, second, Reckoning(0.8, 0.3))
     assert law.min() >= 0
     assert [law.sum(), law @ levels] == pytest.approx([1, 0.8])
+
+
+NARROW, ANY = Reckoning(0.4, 0.3), Reckoning(0.4, None)
+OTHER = Other(np.array([-1.0, 0.1, 1.0]), NARROW)
+
+
+def made() -> Channel:
+    """A table of two groups and two values with three levels each; what it holds does not matter."""
+    weights = np.random.default_rng(5).integers(2**48, 2**49, size=(18, 20))
+    weights[:, 0] += 2**53 - weights.sum(axis=1)
+    levels = (-LEVEL_UNIT, LEVEL_UNIT // 10, LEVEL_UNIT)
+    return Channel(tuple(map(tuple, weights.tolist())), levels, 2, further=(levels,))
+
+
+def solved(second: np.ndarray, levels: np.ndarray, aims: tuple[Reckoning, Reckoning]) -> float:
+    """The most that second moments (own level, other level) can average to, by a solver on a fine grid of values."""
+    fine = np.linspace(-1, 1, 61)
+    hats = np.array([np.interp(fine, levels, corner) for corner in np.eye(len(levels))])
+    at = hats.T @ second @ hats
+    x, y = np.meshgrid(fine - aims[0].mean, fine - aims[1].mean, indexing="ij")
+    equal, below, most = [np.ones(at.size), x.ravel(), y.ravel()], [], []
+    for values, aim in ((x, aims[0]), (y, aims[1])):
+        if not aim.any_values:
+            below.append(values.ravel() ** 2)
+            most.append(aim.widest**2)
+    found = linprog(-at.ravel(), below or None, most or None, np.array(equal), [1.0, 0.0, 0.0], method="highs")
+    return -float(found.fun or 0.0)
+
+
+def test_every_price_bounds_the_average():
+    rng = np.random.default_rng(1)
+    second = rng.random((3, 4)) * 9
+    x = OTHER.levels - NARROW.mean
+    for slope, curve in rng.normal(size=(20, 2)) * 5:
+        law = rng.dirichlet(np.ones(3))
+        paid = slope * (law @ x) + abs(curve) * (law @ x**2 - NARROW.widest**2)
+        assert (folded(second, OTHER, (slope, abs(curve))) >= law @ second - paid - 1e-9).all()
+
+
+@pytest.mark.parametrize("aims", [(NARROW, NARROW), (ANY, ANY), (NARROW, ANY)])
+def test_the_total_is_what_a_solver_finds(aims: tuple[Reckoning, Reckoning]):
+    channel = made()
+    scores = Scores(
+        Target((0.3, 0.7)), AssumedValues(expect=0.4, spread=aims[0].spread, beside=(aims[1],)), design="centred"
+    )
+    decoder = scores.decoder(channel)
+    score = scores.gap_score(decoder, (0, 1))
+    assert score is not None
+    second = (decoder.rows @ score**2).reshape(2, 3, 3).transpose(0, 2, 1)
+    exact = sum(p * solved(of, decoder.inputs.levels, aims) for p, of in zip((0.3, 0.7), second, strict=True))
+    # The grid of the solver misses some values; points between levels, and maxima at each level, cost a little.
+    assert 0.999 * exact <= scores.variance(channel) <= 1.05 * exact
+    assert scores.variance(channel) <= 1.0001 * scores.assuming(beside=()).variance(channel)
+
+
+def test_what_is_not_expected_bounds_nothing():
+    scores = Scores(Target((0.3, 0.7)), AssumedValues(expect=None, beside=(NARROW,)), design="centred")
+    assert scores.values.other is None
+    assert scores.assuming(expect=0.4).values.other == NARROW
+    assert scores.assuming(expect=0.4, beside=(None,)).values.other is None
+
+
+def bent(slopes: np.ndarray, heights: np.ndarray):
+    """Functions of straight pieces: the largest of some lines, a row of lines for each function."""
+    asked = []
+
+    def functions(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(points)
+        lines = slopes * points[:, None] + heights
+        which = lines.argmax(axis=1)
+        each = np.arange(len(lines))
+        return lines[each, which], slopes[each, which]
+
+    return functions, asked
+
+
+def test_the_least_of_straight_pieces_is_found_exactly_and_soon():
+    rng = np.random.default_rng(3)
+    slopes, heights = rng.normal(size=(50, 40)), rng.normal(size=(50, 40))
+    functions, asked = bent(slopes, heights)
+    found = least_values(functions, np.full(50, -100.0), np.full(50, 100.0), close=np.full(50, 1e-9))
+    # The least of the largest line is where two lines meet: try all.
+    exact = []
+    for slope, height in zip(slopes, heights, strict=True):
+        meet = (height[None, :] - height[:, None]) / (slope[:, None] - slope[None, :] + np.eye(40))
+        points = np.unique(meet[np.abs(meet) < 100])
+        exact.append((np.multiply.outer(points, slope) + height).max(axis=1).min())
+    assert found == pytest.approx(exact, abs=1e-8)
+    assert len(asked) < 15  # a golden section takes 50
+
+
+def test_where_the_least_is_at_an_end_the_end_is_taken():
+    functions, _ = bent(np.array([[1.0, 2.0], [-1.0, -3.0]]), np.zeros((2, 2)))
+    found = least_values(functions, np.array([2.0, 1.0]), np.array([5.0, 4.0]), close=np.full(2, 1e-9))
+    assert found == pytest.approx([4.0, -4.0])
+
+
+def test_smooth_functions_are_met_closely():
+    def square(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return (points - 0.3) ** 2, 2 * (points - 0.3)
+
+    found = least_values(square, np.array([-1.0]), np.array([4.0]), close=np.array([1e-6]))
+    assert 0 <= found[0] <= 1e-6

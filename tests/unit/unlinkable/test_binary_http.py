@@ -41,6 +41,14 @@ def test_a_request_is_padded_with_zeros_to_one_size():
         write_request(message, size=50)
 
 
+@pytest.mark.parametrize("size", [63, 64, 16383, 16384])
+def test_a_length_takes_as_few_bytes_as_quic_gives_it(size: int):
+    """RFC 9000, section 16: one byte for what is below 2^6, two below 2^14, four below 2^30."""
+    empty, written = (len(write_request(Message((b"",) * 4, (), bytes(n)))) for n in (0, size))
+    assert written - empty == size + {63: 0, 64: 1, 16383: 1, 16384: 3}[size]
+    assert read_request(write_request(Message((b"",) * 4, (), bytes(size)))).content == bytes(size)
+
+
 FIELDS = st.lists(st.tuples(st.binary(min_size=1, max_size=9), st.binary(max_size=70)), max_size=3).map(tuple)
 
 

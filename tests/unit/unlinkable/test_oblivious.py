@@ -13,7 +13,15 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.unlinkable.hpke import expand, extract, public_of, send_to
-from fairgauge.unlinkable.oblivious import KeyConfig, open_request, open_response, seal_request
+from fairgauge.unlinkable.oblivious import (
+    SEALED_REQUEST,
+    SEALED_RESPONSE,
+    SIZE,
+    KeyConfig,
+    open_request,
+    open_response,
+    seal_request,
+)
 
 ROOT = Path(__file__).parents[3]
 RFC = {
@@ -26,6 +34,13 @@ SECRET = RFC["secret"]
 
 def text(data: bytes) -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def test_every_envelope_has_one_size():
+    config = KeyConfig.of(SECRET)
+    sealed = seal_request(config, bytes(SIZE))
+    assert len(sealed.data) == SEALED_REQUEST
+    assert len(open_request(SECRET, config, sealed.data).seal_response(bytes(SIZE))) == SEALED_RESPONSE
 
 
 def test_the_example_of_rfc_9458():
@@ -42,6 +57,8 @@ def test_the_example_of_rfc_9458():
     prk = extract(RFC["enc"] + RFC["nonce"], exported)
     assert prk == RFC["prk"]
     assert (expand(prk, b"key", 16), expand(prk, b"nonce", 12)) == (RFC["key"], RFC["aead_nonce"])
+    # As much as HKDF has: 255 blocks, and not one more.
+    assert len(expand(prk, b"", 255 * 32)) == 255 * 32
     response = opened.seal_response(RFC["response"], nonce=RFC["nonce"])
     assert response == RFC["sealed_response"]
     assert open_response(sealed, response) == RFC["response"]

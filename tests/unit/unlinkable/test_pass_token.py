@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
-from fairgauge.unlinkable.blind_rsa import Blinding, PublicKey, blind, finalize
+from fairgauge.unlinkable.blinding import Blinding, PublicKey, blind, finalize
 from fairgauge.unlinkable.pass_token import (
     TYPE,
     Pass,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Message
 
-from fairgauge.collector.admission import Terms
+from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.app import make_app
 from fairgauge.collector.pages import live_results
 from fairgauge.collector.pages.study_pages import Pages
@@ -28,7 +28,7 @@ def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     def run(scene: Callable[[Desk, Pages], Awaitable[None]], **settings: object) -> None:
         async def play() -> None:
             async with asyncio.timeout(300), open_desk(f"sqlite:///{tmp_path / 'g.db'}", tmp_path, **settings) as desk:
-                await desk.collector.publish(STUDY.to_bytes(), Terms(results="public"))
+                await desk.collector.publish(STUDY.to_bytes(), PublishingTerms(results="public"))
                 await scene(desk, Pages(desk.collector))
 
         asyncio.run(play())

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from fairgauge.planning import design
-from fairgauge.server.tokens import read_tokens, revoke_token
+from fairgauge.server.bearer_tokens import read_tokens, revoke_token
 from fairgauge.study import Attribute, Metric, Study
 from tests.collecting.desk import Desk
 from tests.collecting.wire import answer_bytes
@@ -331,7 +331,7 @@ def test_tokens_are_made_shown_once_and_revoked(ask, tmp_path: Path):
         proof = await sign_in(desk, desk.operator)
         new = {"proof": proof, "action": "new", "name": "news <room>", "role": "reader"}
         made = await send(desk, "/operator/tokens", new)
-        token = re.search(r"<code>(fgr_[\w-]+)</code>", made.text)
+        token = re.search(r'<code dir="ltr">(fgr_[\w-]+)</code>', made.text)
         assert token is not None
         assert (await desk.get("/studies", token=token[1])).status_code == 200
         assert token[1] not in (await desk.client.get("/operator", headers=HTML)).text

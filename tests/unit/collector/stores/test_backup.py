@@ -27,13 +27,13 @@ from typer.testing import CliRunner
 from fairgauge.cli import make_app
 from fairgauge.collector.stores import backup, open_store, sqlite
 from fairgauge.collector.stores import sqlite_backup as copies
-from fairgauge.collector.stores.base import Event, Published, Store
 from fairgauge.collector.stores.sql_store import migrations
+from fairgauge.collector.stores.store import Event, Published, Store
 from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import InvalidInput, StoreAway, StoreDamaged, StoreError, StoreFull
 from fairgauge.study import Release
 from tests.collecting.desk import open_desk
-from tests.collecting.servers import new_database, new_store, postgres
+from tests.collecting.servers import PATIENCE, new_database, new_store, postgres
 from tests.collecting.wire import answer_bytes
 from tests.samples import sample_study
 
@@ -165,7 +165,7 @@ def test_an_empty_file_is_not_restored(tmp_path: Path):
     place = f"sqlite:///{tmp_path / 'gauge.db'}"
     with pytest.raises(StoreError, match="is no store: it is empty, or of another program"):
         asyncio.run(backup.restore(tmp_path / "copy", place, EVENT, secrets=tmp_path))
-    assert not (tmp_path / "gauge.db").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"copy"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -391,9 +391,16 @@ def test_what_is_removed_is_in_no_file_any_more(kind: str, tmp_path: Path):
             await desk.post(f"/studies/{STUDY.digest}/close")
             found = await bytes_of(address, tmp_path)
             assert all(id_ in found for several in names.values() for id_ in several)
+            if kind == "postgresql":  # as it does by itself after a minute: samples of columns are kept elsewhere
+                database = await asyncpg.connect(address)
+                await database.execute("ANALYZE")
+                await database.close()
             kept = await desk.collector.document(STUDY.digest)
             assert await desk.collector.store.drop_answers(kept.number, EVENT)
-            said = await desk.collector.store.scrub()
+            async with asyncio.timeout(PATIENCE):
+                while (said := await desk.collector.store.scrub()).startswith("They are still"):
+                    await asyncio.sleep(1)  # somebody looked, and that was said
+            assert said.startswith("They are in no table" if kind == "postgresql" else "They are neither in the file")
             assert ("write-ahead log" in said) is (kind == "postgresql")
             found = await bytes_of(address, tmp_path)
             assert [id_ for id_ in names[STUDY.digest] if id_ in found] == []

@@ -6,6 +6,7 @@ Covers: fairgauge.collector.stores.sql_store, fairgauge.collector.stores.postgre
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,27 @@ import asyncpg
 import pytest
 
 from fairgauge.collector.stores import open_store
-from fairgauge.collector.stores.base import FRESH, Published, Row, Store
 from fairgauge.collector.stores.released_sums import closed_batches, may_leave, placed
+from fairgauge.collector.stores.store import FRESH, Published, Row, Store
 from fairgauge.study import Release
 from tests.collecting.servers import new_database, new_store
 from tests.samples import sample_study
 
-KINDS = ["sqlite", "postgresql"]
 SIZE, DRAWS = 10, 2
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_store(request.param, tmp_path)
+
+
+def on_a_store(address: str, play: Callable[[Store], Awaitable[None]]) -> None:
+    async def run() -> None:
+        store = await open_store(address)
+        await play(store)
+        await store.close()
+
+    asyncio.run(run())
 
 
 async def with_study(store: Store, batch: int | None = SIZE, digest: str = "a" * 64) -> int:
@@ -56,14 +70,11 @@ def test_places_are_taken_in_order_whatever_the_symbols_are():
     assert (may_leave(0, 1), may_leave(1, 1)) == (False, True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("came", [2, 3, 7])
-def test_where_batches_close_at_the_end_nothing_is_seen_before(kind: str, came: int, tmp_path: Path):
+def test_where_batches_close_at_the_end_nothing_is_seen_before(address: str, came: int):
     """What several numbers hold is added up place by place, and may be below zero."""
-    address = new_store(kind, tmp_path)
 
-    async def play() -> None:
-        store = await open_store(address)
+    async def play(store: Store) -> None:
         await store.publish(Published("a" * 64, b"document", "tickets", "signature", 0, batch=3, at_end=True))
         for number in range(came):
             assert await store.add([(1, bytes([number] * 16), f"{number},-7,0")], 0) == [FRESH]
@@ -73,15 +84,11 @@ def test_where_batches_close_at_the_end_nothing_is_seen_before(kind: str, came: 
         await store.close_study(1, 0)
         assert await store.tally(1) == (sums if came >= 3 else {})
         assert (await store.counts(1), await store.looks(1)) == (sums, [])
-        await store.close()
 
-    asyncio.run(play())
+    on_a_store(address, play)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_closed_batches_are_seen_also_after_a_restart(kind: str, tmp_path: Path):
-    address = new_store(kind, tmp_path)
-
+def test_only_closed_batches_are_seen_also_after_a_restart(address: str):
     async def play() -> None:
         store = await open_store(address)
         study, other = await with_study(store), await with_study(store, None, "b" * 64)
@@ -108,12 +115,8 @@ def test_only_closed_batches_are_seen_also_after_a_restart(kind: str, tmp_path: 
     asyncio.run(play())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_fewer_answers_than_a_batch_leave_at_closing_with_draws_of_their_own(kind: str, tmp_path: Path):
-    address = new_store(kind, tmp_path)
-
-    async def play() -> None:
-        store = await open_store(address)
+def test_fewer_answers_than_a_batch_leave_at_closing_with_draws_of_their_own(address: str):
+    async def play(store: Store) -> None:
         study = await with_study(store)
         rows = rows_from(study, 0, SIZE - 1)
         await store.add(rows, 0)
@@ -124,40 +127,29 @@ def test_fewer_answers_than_a_batch_leave_at_closing_with_draws_of_their_own(kin
         empty = await with_study(store, SIZE, "c" * 64)
         await store.close_study(empty, 0)
         assert await store.tally(empty) == {}
-        await store.close()
 
-    asyncio.run(play())
+    on_a_store(address, play)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_two_batches_that_leave_at_once_have_draws_for_both(kind: str, tmp_path: Path):
-    address = new_store(kind, tmp_path)
-
-    async def play() -> None:
-        store = await open_store(address)
+def test_two_batches_that_leave_at_once_have_draws_for_both(address: str):
+    async def play(store: Store) -> None:
         study = await with_study(store)
         rows = rows_from(study, 0, 3 * SIZE)
         await store.add(rows, 0)
         assert drawn_in(await store.tally(study), rows[: 2 * SIZE]) == 2 * DRAWS
-        await store.close()
 
-    asyncio.run(play())
+    on_a_store(address, play)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_looks_back_are_at_closed_batches_only(kind: str, tmp_path: Path):
-    address = new_store(kind, tmp_path)
-
-    async def play() -> None:
-        store = await open_store(address)
+def test_looks_back_are_at_closed_batches_only(address: str):
+    async def play(store: Store) -> None:
         study = await with_study(store, 150)
         for first in range(0, 900, 90):
             await store.add(rows_from(study, first, 90), 0)
         looks = [sum(look.values()) for look in await store.looks(study)]
         assert looks == [152, 304, 456, 608, 760]  # one for each power of the square root of 2 that was passed
-        await store.close()
 
-    asyncio.run(play())
+    on_a_store(address, play)
 
 
 def test_collectors_that_race_fill_the_same_batches():

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fairgauge.collector.stores import sqlite
-from fairgauge.collector.stores.base import FRESH, Published
 from fairgauge.collector.stores.sqlite import SqliteStore
+from fairgauge.collector.stores.store import FRESH, Published
 from fairgauge.errors import StoreError
 from fairgauge.study import Release
 from tests.collecting.syncs import counted
