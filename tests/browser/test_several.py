@@ -58,6 +58,9 @@ CASES = {
     "crossed": (crossed, {"sex": "female", "age": "50+"}, {"recall": "0.9", "fpr": "0.1"}, 10_000),
 }
 
+# A name that is written for programs is shown as people say it.
+SPOKEN = {"fpr": "false positive rate"}
+
 
 @pytest.mark.parametrize("case", CASES)
 def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: OpenVisitor, case: str, tmp_path: Path):
@@ -69,12 +72,13 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
     page = open_form(person, study)
     # Cells are not listed by their names, which have commas in them.
     among = "6 groups by sex and age" if case == "crossed" else "female and male"
-    asks = [f"Does the model’s {name} differ between {among}?" for name in values]
+    shown_as = {name: SPOKEN.get(name, name) for name in values}
+    asks = [f"Does the model’s {name} differ between {among}?" for name in shown_as.values()]
     assert page.locator("ul.asks li").all_text_contents() == asks
     for group in groups.values():
         page.get_by_label(group, exact=True).check()
     for name, value in values.items():
-        page.get_by_label(f"Your {name}").fill(value)
+        page.get_by_label(f"Your {shown_as[name]}").fill(value)
     check_fits(page)
     assert barriers(page) == []
     body = json.loads(randomise(page))
@@ -104,7 +108,7 @@ def test_from_the_page_to_a_verified_bundle(collector: Collecting, visitor: Open
     reader = visitor()
     shown, reported = reader.open(here), reader.open(f"{here}/report")
     expect(shown.locator(".verdict")).to_have_count(2)
-    for name in values:
+    for name in shown_as.values():
         alike = f"Every person counts alike, however many records their {name} is worked out from."
         expect(shown.get_by_text(alike)).to_have_count(1)
     for look, viewport in LOOKS.items():
