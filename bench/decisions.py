@@ -37,7 +37,7 @@ from fairgauge.estimation.readers import Reader
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, simulate, true_values
 from fairgauge.simulation.clients import Clients
-from fairgauge.simulation.drawing import Laws
+from fairgauge.simulation.drawing import InputLaws
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import margin_sides, pair_names
@@ -67,7 +67,7 @@ class Drawn:
     @cached_property
     def law(self) -> NDArray[np.float64]:
         """How likely each symbol is."""
-        people, laws = Clients.of(self.study, self.population), Laws(self.study)
+        people, laws = Clients.of(self.study, self.population), InputLaws(self.study)
         law = sum(count / people.total * laws.of(inputs) for inputs, count in people.kinds)
         return np.asarray(law / np.sum(law))
 

@@ -45,7 +45,7 @@ from fairgauge.estimation.sensitivity import gap_ratios
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values
 from fairgauge.simulation.clients import Clients
-from fairgauge.simulation.drawing import Laws
+from fairgauge.simulation.drawing import InputLaws
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.comparisons import pair_names
@@ -155,7 +155,7 @@ class Cell:
     @cached_property
     def law(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """How likely each symbol is."""
-        people, laws = Clients.of(self.study, self.population), Laws(self.study)
+        people, laws = Clients.of(self.study, self.population), InputLaws(self.study)
         law = sum(count / people.total * laws.of(inputs) for inputs, count in people.kinds)
         return np.asarray(law / np.sum(law))
 

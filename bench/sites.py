@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, precision_score
 
 from bench.lines import Line
 from fairgauge import plan
-from fairgauge.planning.counted_questions import CountedQuestions, People
+from fairgauge.planning.counted_questions import CountedQuestions, SitePeople
 from fairgauge.study import Attribute
 
 CONFIDENCE, PEOPLE = 0.95, 500
@@ -46,7 +46,7 @@ def sites() -> Iterator[Line]:
 def without_privacy(number: int) -> dict[str, float]:
     """Return half of the width of the normal interval of each gap, of Fairlearn's rates on all records together."""
     site = CountedQuestions(SEX, "confusion").mechanism(Decimal(1))
-    counts = np.round(number * People(PEOPLE, positives=0.3).counts(site)).astype(int)
+    counts = np.round(number * SitePeople(PEOPLE, positives=0.3).counts(site)).astype(int)
     cells = pd.DataFrame(
         [(sex, truth, said) for sex in ("female", "male") for truth in (0, 1) for said in (0, 1)],
         columns=["sex", "truth", "said"],

@@ -25,7 +25,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import inversion
 from fairgauge.estimation.inference import reader_for
 from fairgauge.estimation.kinds import KINDS, SITE_KINDS, IntervalKind
-from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
+from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of
 from fairgauge.estimation.readers import Reader
 from fairgauge.estimation.readers import TestReader as ByTests
 from fairgauge.estimation.site_inference import SiteReader, noise_of
@@ -130,7 +130,7 @@ def _around(test: inversion.Test) -> Iterator[float]:
 def _of_sites(study: Study, *, drawn: bool) -> Iterator[float]:
     site = site_of(study)
     counts = np.array([(cell * 37 % 11 + 3) * 40.0 for cell in range(site.size)])
-    table = Table(counts, noise_of(site, SITES), site.records, drawn=drawn)
+    table = NoisySums(counts, noise_of(site, SITES), site.records, drawn=drawn)
     weights = list(metrics_of(site).values())[-1]
     first, second = (RateTest(table, rate_of(site, weights, [group]), ALPHA) for group in (0, 1))
     yield from _around(first)

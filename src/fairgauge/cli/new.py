@@ -12,7 +12,7 @@ from fairgauge.cli._console import err, out
 from fairgauge.cli._files import naming, write_bytes
 from fairgauge.cli._progress import waiting
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.table_draft import Column, Look, Wish, draft_text, look
+from fairgauge.planning.table_draft import Column, TableSummary, Wish, draft_text, look
 from fairgauge.study.numbers import as_count, as_epsilon
 
 
@@ -59,7 +59,7 @@ def new(
     err.print(f"Read it, change what you like, and go on:\n  fairgauge plan {output}{planned}\n  {made}")
 
 
-def _asked(found: Look, wish: Wish, ask_epsilon: bool) -> Wish:
+def _asked(found: TableSummary, wish: Wish, ask_epsilon: bool) -> Wish:
     """Ask what nobody typed: five questions at most, each with an answer that Return takes; a slip is asked again."""
     if not wish.groups:
         wish = replace(wish, groups=_pick("Which column has the groups?", found.groups, found, "group-column"))
@@ -79,7 +79,7 @@ def _asked(found: Look, wish: Wish, ask_epsilon: bool) -> Wish:
     return wish
 
 
-def _pick(question: str, likely: list[Column], found: Look, field: str) -> list[str]:
+def _pick(question: str, likely: list[Column], found: TableSummary, field: str) -> list[str]:
     """Ask for a column, or several with commas between them."""
 
     def columns(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from fairgauge.collector.access import collector_of, who
 from fairgauge.collector.admission import PublishingTerms, kept_terms, outsiders_note
 from fairgauge.collector.documents import Directory, Exact, Key, Listing, Publication, Standing, Status, Summary
-from fairgauge.collector.service import Collector, Shown
+from fairgauge.collector.service import Collector, PublicStudy
 from fairgauge.collector.stores.store import Published
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.request_body import media_type, read_body
@@ -65,7 +65,7 @@ async def show(request: Request) -> Response:
     return StreamingResponse(_pieces(shown), 200, headers, "application/json")
 
 
-async def _pieces(shown: Shown) -> AsyncIterator[bytes]:
+async def _pieces(shown: PublicStudy) -> AsyncIterator[bytes]:
     """Yield a document in pieces; it is held by its one copy for as long as somebody reads, however slowly."""
     for at in range(0, len(shown.kept.document), _PIECE):
         yield shown.kept.document[at : at + _PIECE]

@@ -82,7 +82,7 @@ class Entry:
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
-class Shown:
+class PublicStudy:
     """A study as everyone may have it, and when the store last had it: one copy, however many are being sent it."""
 
     kept: Published
@@ -119,8 +119,8 @@ class Collector:
         self.ready = False
         self._entries: dict[str, Entry] = {}
         self._studies: dict[str, Study] = {}
-        self._shown: WeakValueDictionary[str, Shown] = WeakValueDictionary()
-        self._at_hand: dict[str, Shown] = {}
+        self._shown: WeakValueDictionary[str, PublicStudy] = WeakValueDictionary()
+        self._at_hand: dict[str, PublicStudy] = {}
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
         self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
@@ -270,7 +270,7 @@ class Collector:
             raise NoStudy("No study with this digest is published here.")
         return kept
 
-    async def shown(self, digest: str) -> Shown:
+    async def shown(self, digest: str) -> PublicStudy:
         """Return a study's document and terms, which never change, if the store had it within the last second.
 
         Who asks again then waits for no thread: a thousand who did held up commits of answers by a tenth of a second.
@@ -282,7 +282,7 @@ class Collector:
         now, found = time.monotonic(), self._shown.get(digest)
         if found is None or now - found.looked > _SHOWN_SECONDS:
             kept = await self.document(digest)
-            found = self._shown.setdefault(digest, Shown(kept, now))
+            found = self._shown.setdefault(digest, PublicStudy(kept, now))
             found.kept, found.looked = replace(kept, document=found.kept.document), now
             self._at_hand.pop(digest, None)
             self._at_hand[digest] = found

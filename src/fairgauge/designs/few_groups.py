@@ -19,7 +19,7 @@ from fairgauge.designs.classical_designs import hadamard, largest_ratio, randomi
 from fairgauge.designs.column_generation import Columns, Mixture, Prices
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.level_count import even_levels, levels_about, levels_by_gain, levels_wanted, next_count
-from fairgauge.designs.minimax import Minimax, Objective, Problem, images
+from fairgauge.designs.minimax import Minimax, MinimaxProblem, Objective, images
 from fairgauge.errors import Impossible
 from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
@@ -123,7 +123,9 @@ class _Solved(NamedTuple):
     solution: Mixture
 
 
-def _solve(scores: Scores, epsilon: Decimal, problem: Problem, unit: float, coarse: _Solved | None = None) -> _Solved:
+def _solve(
+    scores: Scores, epsilon: Decimal, problem: MinimaxProblem, unit: float, coarse: _Solved | None = None
+) -> _Solved:
     """Solve a problem, from the solution of one with fewer levels if there is one."""
     feasible = _feasible(scores, epsilon, problem.inputs, unit)
     size = np.abs(feasible.scores).max(axis=0)
@@ -161,7 +163,7 @@ def least_totals(scores: Scores, epsilon: Decimal, measures: Measures) -> Channe
     return _assembled(_solve(scores, epsilon, *_totals_at(scores, epsilon, levels, measures), solved), epsilon)
 
 
-def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[Problem, float]:
+def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures) -> tuple[MinimaxProblem, float]:
     """Return the problem of the totals with these levels, in units of the largest that they are measured by."""
     inputs = Inputs(scores.target.groups, levels)
     basis = _basis_of(scores.target, inputs)
@@ -182,15 +184,21 @@ def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measu
             Objective(combination * scale, None, peak=True, weight=part, cap=most, reckoning=reckoning)
             for reckoning in reckonings
         ]
-    return Problem(inputs, scores.target.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit), unit
+    return MinimaxProblem(
+        inputs, scores.target.shares, basis / unit, tuple(objectives), float(epsilon), shift / unit
+    ), unit
 
 
-def problem_of(scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None) -> tuple[Problem, float]:
+def problem_of(
+    scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None
+) -> tuple[MinimaxProblem, float]:
     """Return the problem with so many even levels, as :func:`_problem_at` does."""
     return _problem_at(scores, epsilon, even_levels(count), measures)
 
 
-def _problem_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures | None) -> tuple[Problem, float]:
+def _problem_at(
+    scores: Scores, epsilon: Decimal, levels: Vector, measures: Measures | None
+) -> tuple[MinimaxProblem, float]:
     """Return the problem, in units of randomized response's standard deviation: numbers near 1 solve best."""
     inputs = Inputs(scores.target.groups, levels, scores.target.abstain)
     unit = float(np.sqrt(scores.privacy_variance(randomized_response(scores, epsilon))))
@@ -202,7 +210,7 @@ def _problem_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Meas
         peaks = [objective for objective in objectives if objective.peak]
         part = _AS_READ / len(peaks)
         objectives += tuple(o._replace(centre=None, peak=False, weight=part, cap=np.inf) for o in peaks)
-    return Problem(inputs, scores.target.shares, basis / unit, objectives, float(epsilon)), unit
+    return MinimaxProblem(inputs, scores.target.shares, basis / unit, objectives, float(epsilon)), unit
 
 
 def _measured(
@@ -282,7 +290,7 @@ def channel_columns(scores: Scores, channel: Channel, inputs: Inputs, unit: floa
     return Columns((law / law.min(axis=0)).T, solved)
 
 
-def _likely_columns(problem: Problem, size: Vector) -> Columns:
+def _likely_columns(problem: MinimaxProblem, size: Vector) -> Columns:
     """Return columns of the kinds that optimal channels are made of, to save rounds of generation.
 
     At large epsilon these are windows, "my target is close to this one"; at small epsilon half-spaces, "my
@@ -305,7 +313,7 @@ def _likely_columns(problem: Problem, size: Vector) -> Columns:
     return Columns(np.where(patterns, high, 1.0), np.array(scores))
 
 
-def starts_of(problem: Problem, size: Vector) -> Callable[[Matrix], Matrix]:
+def starts_of(problem: MinimaxProblem, size: Vector) -> Callable[[Matrix], Matrix]:
     """Return a supply of scores from which to look for new columns; fixed seeds make designs repeat."""
     q = len(size)
     if q == 1:
@@ -325,7 +333,7 @@ def starts_of(problem: Problem, size: Vector) -> Callable[[Matrix], Matrix]:
     return starts
 
 
-def refined_columns(before: Inputs, solution: Mixture, problem: Problem) -> Columns:
+def refined_columns(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Columns:
     """Return columns for fewer levels as columns for more: between levels a client rounds as before.
 
     As they are, they make the coarse channel again; pushed to their extremes, they show where to go from there.
@@ -338,7 +346,7 @@ def refined_columns(before: Inputs, solution: Mixture, problem: Problem) -> Colu
     return Columns(np.vstack([fine, *extremes]), np.vstack([scores] * 3))
 
 
-def refined_prices(before: Inputs, solution: Mixture, problem: Problem) -> Prices:
+def refined_prices(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Prices:
     """Return prices for fewer levels spread over more, keeping the total of each block."""
     spread = _between(before, problem.inputs)
     spread = spread / spread.sum(axis=0)

@@ -176,7 +176,7 @@ class Objective(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class MinimaxProblem:
     """What to minimise: inputs, how much each block of them counts, basis functionals, objectives."""
 
     inputs: Inputs
@@ -230,7 +230,7 @@ class Tops(NamedTuple):
 class Minimax(ColumnProblem):
     """A design problem with its symmetries folded in."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: MinimaxProblem) -> None:
         self.problem = problem
         close = _CLOSE if len(problem.objectives) == problem.peaks else _CLOSE_BESIDE
         self.stop = Stop(close, most_columns=2000)

@@ -72,7 +72,7 @@ class Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RatePart:
     """A rate's part of a sum, one entry for each case.
 
     Args:
@@ -119,7 +119,7 @@ class Part:
         return found
 
 
-def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
+def tails(parts: tuple[RatePart, ...], noise: Noise, seen: Vector) -> Vector:
     """Return for each case what the smaller of P(X <= x) and P(X >= x) is at most.
 
     Guarantee: exact up to rounding, for independent people and the noise that the study says.
@@ -145,7 +145,7 @@ def tails(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
     return np.minimum(found, _chernoff(parts, noise, seen)) if (found < _FAR).any() else found
 
 
-def _noise_left(parts: tuple[Part, ...], noise: Noise, times: Matrix) -> tuple[NDArray[np.int_], Matrix]:
+def _noise_left(parts: tuple[RatePart, ...], noise: Noise, times: Matrix) -> tuple[NDArray[np.int_], Matrix]:
     """Return at which times the noise leaves anything, and the logarithm of its characteristic function, which is real.
 
     Every cell takes something away, so where some leave nothing in all cases, the others need not be asked.
@@ -160,7 +160,7 @@ def _noise_left(parts: tuple[Part, ...], noise: Noise, times: Matrix) -> tuple[N
     return there, logs
 
 
-def _chernoff(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
+def _chernoff(parts: tuple[RatePart, ...], noise: Noise, seen: Vector) -> Vector:
     """Return for each case what the tail on that side is at most, by Chernoff's inequality."""
     each = [np.abs(part.weights[None, :] - part.rate[:, None]).max(axis=1) * np.abs(part.scale) for part in parts]
     most = -math.log(noise.decay) / np.max(each, axis=0)
@@ -169,5 +169,5 @@ def _chernoff(parts: tuple[Part, ...], noise: Noise, seen: Vector) -> Vector:
     return np.asarray(np.exp(np.minimum((grown - tilts * seen[:, None]).min(axis=1), 0.0)))
 
 
-def _squares(part: Part) -> Vector:
+def _squares(part: RatePart) -> Vector:
     return np.asarray(((part.weights[None, :] - part.rate[:, None]) ** 2).sum(axis=1) * part.scale**2)

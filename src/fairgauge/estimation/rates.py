@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 
 from fairgauge.estimation.inversion import inverted
-from fairgauge.estimation.noise_law import Noise, Part, tails
+from fairgauge.estimation.noise_law import Noise, RatePart, tails
 from fairgauge.study import NoisyCounts
 from fairgauge.targets.inputs import Vector
 
@@ -87,7 +87,7 @@ _ROUGHLY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class NoisySums:
     """Counts of all sites together, and what is known of them.
 
     Args:
@@ -113,7 +113,7 @@ class RateTest:
         alpha: How often a right value may be rejected.
     """
 
-    table: Table
+    table: NoisySums
     rate: Rate
     alpha: float
 
@@ -165,10 +165,10 @@ class RateTest:
         with np.errstate(over="ignore"):  # what is beyond every float is above 1
             return np.asarray(np.minimum(1.0, most / np.maximum(people * rate * (1 - rate), _NEVER)))
 
-    def part(self, rate: Vector, people: Vector, scale: Vector) -> Part:
+    def part(self, rate: Vector, people: Vector, scale: Vector) -> RatePart:
         """Return what the rate adds to a sum, for each case."""
         drawn = people if self.table.drawn else np.zeros(len(people))
-        return Part(rate, drawn, scale, self.spread(rate, people), self.rate.weights, self.table.copies)
+        return RatePart(rate, drawn, scale, self.spread(rate, people), self.rate.weights, self.table.copies)
 
     def margin(self, value: float) -> float:
         """Return how far a rate is beyond what is accepted: below zero if it is accepted.

@@ -24,7 +24,7 @@ from fairgauge.estimation.interval import Interval, impact_ratio
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import DEFAULT, SITE_KINDS, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.noise_law import Noise
-from fairgauge.estimation.rates import Rate, RateGapTest, RateTest, Table, metrics_of, rate_of, share_of
+from fairgauge.estimation.rates import NoisySums, Rate, RateGapTest, RateTest, metrics_of, rate_of, share_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.languages import Sentence
 from fairgauge.study import Metric, NoisyCounts, Question, Study, counted
@@ -123,7 +123,7 @@ class SiteReader:
             if not tally.products:
                 raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
-        self._table = Table(counts, noise_of(site, number), site.records, drawn=kind.name == DEFAULT)
+        self._table = NoisySums(counts, noise_of(site, number), site.records, drawn=kind.name == DEFAULT)
 
     def rate(self, rate: Rate, alpha: float) -> Interval:
         """Return the interval of a rate."""

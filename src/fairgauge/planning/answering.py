@@ -9,7 +9,7 @@ from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
 from fairgauge.planning.choose_epsilon import GOOD, enough
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import AnsweringLine, Plan, Plans
-from fairgauge.planning.table_pairing import Planner, Table, best_tables, name_of
+from fairgauge.planning.table_pairing import DesignedTable, Planner, best_tables, name_of
 from fairgauge.study import Question
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
@@ -35,7 +35,7 @@ def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
 
 
 def answering_lines(
-    questions: Sequence[Question], place: int, plan: Plan, tables: Callable[..., list[Table]] = best_tables
+    questions: Sequence[Question], place: int, plan: Plan, tables: Callable[..., list[DesignedTable]] = best_tables
 ) -> tuple[AnsweringLine, ...]:
     """Return what a plan for gaps of up to six groups gives in three ways of answering; nothing for other plans.
 
@@ -82,7 +82,7 @@ class _Reading:
     """Which question is read, and with what."""
 
     place: int
-    tables: Callable[..., list[Table]]
+    tables: Callable[..., list[DesignedTable]]
     epsilon: Decimal
     kind: IntervalKind
     alpha: float

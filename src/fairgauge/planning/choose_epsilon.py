@@ -16,7 +16,7 @@ from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import metric_names, share_sentence
-from fairgauge.planning.rows import PlanPart, Reading, planned_parts
+from fairgauge.planning.rows import PlanConditions, PlanPart, planned_parts
 from fairgauge.planning.table_pairing import best_tables, name_of
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
@@ -160,7 +160,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
         attribute: Whose names the groups have; they are numbered unless given.
         progress: Called with each epsilon before it is worked out.
     """
-    rows, reading = list[Choice](), Reading(clients, kind_of(interval), check_confidence(confidence), metric)
+    rows, reading = list[Choice](), PlanConditions(clients, kind_of(interval), check_confidence(confidence), metric)
     for epsilon in epsilons:
         progress(str(epsilon))
         design, channel = choose_design(scores, epsilon, clients)
@@ -169,7 +169,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     return Choices(clients, confidence, interval, scores.target.kind, metric, tuple(rows), condition(scores.target))
 
 
-def _fewest(scores: Scores, epsilon: Decimal, row: Choice, read: tuple[Channel, Reading]) -> int | None:
+def _fewest(scores: Scores, epsilon: Decimal, row: Choice, read: tuple[Channel, PlanConditions]) -> int | None:
     """Return how many clients a good error takes with the table that is best for so many, not for those there are."""
     (channel, reading), needed = read, row.clients
     if needed is None or not chosen_by_width(scores.target):
@@ -186,7 +186,7 @@ def _fewest(scores: Scores, epsilon: Decimal, row: Choice, read: tuple[Channel, 
 
 
 def choice(
-    epsilon: Decimal, design: str, served: tuple[Scores, Channel], attribute: Attribute | None, reading: Reading
+    epsilon: Decimal, design: str, served: tuple[Scores, Channel], attribute: Attribute | None, reading: PlanConditions
 ) -> Choice:
     """Return what one epsilon gives and costs, with a table and its scores.
 
@@ -431,7 +431,7 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
             name = name_of(table.design, tables=len(tables), questions=len(questions))
             for place, question in zip(table.places, table.questions, strict=True):
                 served = Scores.of(question), question.channel
-                reading = Reading(clients, kind, alpha, question.metric, len(tables))
+                reading = PlanConditions(clients, kind, alpha, question.metric, len(tables))
                 rows[place].append(choice(epsilon, name, served, question.attribute, reading))
     found = [
         Choices(

@@ -17,7 +17,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import DEFAULT, check_confidence
 from fairgauge.estimation.noise_law import Noise
-from fairgauge.estimation.rates import RateGapTest, RateTest, Table, metrics_of, rate_of
+from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of
 from fairgauge.estimation.site_inference import noise_of
 from fairgauge.planning.input import ByMetric, Metrics
 from fairgauge.planning.plans import Given, Plan, PlanRow, Plans
@@ -41,7 +41,7 @@ _MOST_SITES = 10**6
 
 
 @dataclass(frozen=True)
-class People:
+class SitePeople:
     """What a plan assumes of the people that sites hold.
 
     Args:
@@ -129,7 +129,7 @@ class CountedQuestions(Sequence[Question]):
     metric: Metric | None = None
     records: int = 1
     person: str | None = None
-    people: People | None = None
+    people: SitePeople | None = None
 
     def __post_init__(self) -> None:
         self.mechanism(Decimal(1))
@@ -228,7 +228,7 @@ def ask_counts(
             if given is not None:
                 raise InvalidInput(name, given, "must be given with people: how many each site holds")
         return asked
-    people = People(as_count("people", each))
+    people = SitePeople(as_count("people", each))
     if own is not None:
         if positives is not None:
             raise InvalidInput("positives", positives, "must be given where the outcome is confusion")
@@ -284,7 +284,7 @@ class _Widths:
         )
 
     @cached_property
-    def _people(self) -> People:
+    def _people(self) -> SitePeople:
         if self.asked.people is None:
             raise InvalidInput("people", "nothing", "must be given in a plan for sites: how many each of them holds")
         return self.asked.people
@@ -304,7 +304,7 @@ class _Widths:
         site, counts = self.asked.mechanism(epsilon), self._counts
         many = min(max(1, math.ceil(sites - 1e-6)), _MOST_SITES)
         noise = noise_of(site, many) if noisy else Noise(_NO_NOISE, many)
-        table = Table(many * counts["each"], noise, site.records, drawn=True)
+        table = NoisySums(many * counts["each"], noise, site.records, drawn=True)
         tests = [RateTest(table, rate, self.alpha / counts["pairs"]) for rate in counts["rates"][name]]
         low, high = inverted(RateGapTest(*sorted(tests, key=lambda test: test.people)[:2]))
         return (high - low) / 2 * (1.0 if site.metric is None else 2 * site.metric.scale)

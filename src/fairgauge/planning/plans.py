@@ -19,11 +19,11 @@ from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, 
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late
 from fairgauge.planning.planned_widths import planned_power, planned_width
-from fairgauge.planning.rows import PlanPart, Reading, planned_gaps, planned_means
+from fairgauge.planning.rows import PlanConditions, PlanPart, planned_gaps, planned_means
 from fairgauge.planning.table_pairing import (
     TOGETHER,
+    DesignedTable,
     Planner,
-    Table,
     best_tables,
     fewest_tables,
     name_of,
@@ -441,7 +441,7 @@ def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
         gap, answers = scores.asking(kind="gap"), clients / question.tables
         width = planned_width(gap, channel, answers, question.kind, question.alpha, drawn=question.drawn)
         power = planned_power(gap, channel, answers, width, detect / question.metric.scale, drawn=question.drawn)
-    reading = Reading(clients, question.kind, question.alpha, question.metric, question.tables, question.drawn)
+    reading = PlanConditions(clients, question.kind, question.alpha, question.metric, question.tables, question.drawn)
     return PlanRow(
         design=question.design,
         epsilon=float(epsilon),
@@ -645,5 +645,5 @@ def _where_tables_are_shared(questions: tuple[Question, ...], place: int, epsilo
 
 
 @lru_cache(maxsize=64)
-def _tables(questions: tuple[Question, ...], epsilon: Decimal) -> tuple[Table, ...]:
+def _tables(questions: tuple[Question, ...], epsilon: Decimal) -> tuple[DesignedTable, ...]:
     return tuple(shared_tables(questions, epsilon))

@@ -71,7 +71,7 @@ class PlanPart:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PlanConditions:
     """With what a plan is read: so many answers, an interval, and the metric's units."""
 
     answers: int | None
@@ -83,7 +83,7 @@ class Reading:
 
 
 def planned_gaps(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
 ) -> tuple[PlanPart, ...]:
     """Return every comparison that the study will report, the worst first; none where the channel cannot tell."""
     return _parts(
@@ -92,7 +92,7 @@ def planned_gaps(
 
 
 def planned_means(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
 ) -> tuple[PlanPart, ...]:
     """Return every group's mean that the study will report, the worst first; none where the channel cannot tell."""
     names = [(name,) for name in _group_names(attribute, scores.target.groups)]
@@ -100,14 +100,14 @@ def planned_means(
 
 
 def planned_parts(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: Reading
+    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
 ) -> tuple[PlanPart, ...]:
     """Return what the study is for, the worst first: its comparisons, or each group's mean."""
     return (planned_gaps if scores.target.kind == "gap" else planned_means)(scores, channel, attribute, reading)
 
 
 def _parts(
-    scores: Scores, channel: Channel, target: TargetName, names: Sequence[tuple[str, ...]], reading: Reading
+    scores: Scores, channel: Channel, target: TargetName, names: Sequence[tuple[str, ...]], reading: PlanConditions
 ) -> tuple[PlanPart, ...]:
     """Return what is wanted, by the decoder of the study's own scores: with it answers will be read."""
     found = expected(scores, channel, target)
@@ -125,7 +125,7 @@ def _parts(
     return tuple(sorted(parts, key=lambda part: (-(part.error or 0.0), -part.variance)))
 
 
-def _errors(found: Sequence[Expected], reading: Reading) -> list[float | None]:
+def _errors(found: Sequence[Expected], reading: PlanConditions) -> list[float | None]:
     """Return the half-width of each, in the metric's units."""
     answers, kind = reading.answers, reading.kind
     if answers is None:
@@ -168,7 +168,7 @@ def _group_names(attribute: Attribute | None, groups: int) -> tuple[str, ...]:
 def gaps_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[tuple[str, ...], float]]:
     """Return what each comparison of a question varies by, and the same with randomized response, by name."""
     scores, epsilon = Scores.of(question), Decimal(question.epsilon)
-    reading = Reading(None, kind_of(DEFAULT), 0.01, question.metric)
+    reading = PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
     found = planned_gaps(scores, question.channel, question.attribute, reading)
     name, simple = make_channel(scores, epsilon, design=SIMPLEST)
     beside = planned_gaps(scores.by(name), simple, question.attribute, reading)
@@ -200,12 +200,14 @@ _MORE = 1.1
 def simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
     """Return what each group's mean varies by with randomized response, by name."""
     name, channel = make_channel(scores, epsilon, design=SIMPLEST)
-    return _variances(planned_means(scores.by(name), channel, attribute, Reading(None, kind_of(DEFAULT), 0.01, metric)))
+    return _variances(
+        planned_means(scores.by(name), channel, attribute, PlanConditions(None, kind_of(DEFAULT), 0.01, metric))
+    )
 
 
 def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, float]]:
     """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
-    scores, reading = Scores.of(question), Reading(None, kind_of(DEFAULT), 0.01, question.metric)
+    scores, reading = Scores.of(question), PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
     found = planned_means(scores, question.channel, question.attribute, reading)
     return found, simple_means(scores, Decimal(question.epsilon), question.attribute, question.metric)
 
@@ -299,7 +301,7 @@ def parts_of_study(study: Study, *, clients: int, confidence: float = 0.99) -> l
 
 def _parts_of(question: Question, clients: int, tables: int, alpha: float, *, drawn: float = 0.0) -> Parts:
     scores, channel, attribute = Scores.of(question), question.channel, question.attribute
-    reading = Reading(clients, kind_of(LIVE), alpha, question.metric, tables, drawn)
+    reading = PlanConditions(clients, kind_of(LIVE), alpha, question.metric, tables, drawn)
     parts = planned_parts(scores, channel, attribute, reading)
     means = parts if scores.target.kind == "means" else planned_means(scores, channel, attribute, reading)
     alone = replace(scores.assuming(beside=()), axis=0)

@@ -290,7 +290,7 @@ def _outward(low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
 
 
 @dataclass(frozen=True)
-class Look:
+class TableSummary:
     """What a table holds.
 
     Args:
@@ -314,7 +314,7 @@ class Look:
             raise InvalidInput(field, name, "must be there once" if found else f"must be one of {there}")
         return found[0]
 
-    def without(self, columns: Sequence[Column]) -> "Look":
+    def without(self, columns: Sequence[Column]) -> "TableSummary":
         """Return the table without some columns."""
         return replace(self, columns=tuple(one for one in self.columns if one not in columns))
 
@@ -339,7 +339,7 @@ def _likely(name: str, words: Sequence[str]) -> int:
     return next((at for at, word in enumerate(words) if word == plain_name or word in tokens), len(words))
 
 
-def look(given: Any, *, progress: Progress | None = None) -> Look:
+def look(given: Any, *, progress: Progress | None = None) -> TableSummary:
     """Look at a table: a CSV or Parquet file, a data frame, or a mapping from columns to entries.
 
     Raises:
@@ -371,7 +371,7 @@ def look(given: Any, *, progress: Progress | None = None) -> Look:
     if not columns or not columns[0].rows:
         raise InvalidInput("table", "no rows", "must have a row for each person below the names of its columns")
     total = columns[0].rows
-    return Look(tuple(column for column in columns if column.name != COUNT), total)
+    return TableSummary(tuple(column for column in columns if column.name != COUNT), total)
 
 
 @dataclass(frozen=True)
@@ -395,7 +395,7 @@ class Wish:
     clients: Any = None
 
 
-def draft_text(found: Look, wish: Wish) -> str:
+def draft_text(found: TableSummary, wish: Wish) -> str:
     """Return the text of a draft, with comments that say what was seen.
 
     Raises:
@@ -456,7 +456,7 @@ def _as_metric(column: Column) -> Column:
     return column
 
 
-def _two_groups(found: Look) -> str:
+def _two_groups(found: TableSummary) -> str:
     """Return what no column has that could be groups, and what helps: naming rare labels, or people of two groups."""
     common = f"two to {_MOST_GROUPS} labels that {FEW_PEOPLE} people and one in {FEW_OF} have each"
     rule = f"{common}. A study compares groups: "
@@ -471,7 +471,7 @@ _NUMBERS = (
 )
 
 
-def _likeliest(found: Sequence[Column], field: str, whole: Look, what: str) -> list[Column]:
+def _likeliest(found: Sequence[Column], field: str, whole: TableSummary, what: str) -> list[Column]:
     if not found:
         there = ", ".join(one.name for one in whole.columns)
         raise InvalidInput(field, "nothing", f"must be given: no column of {there} has {what}")
@@ -624,7 +624,7 @@ def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish
     return lines
 
 
-def _other_lines(found: Look, groups: Sequence[Column], metrics: Sequence[Column]) -> list[str]:
+def _other_lines(found: TableSummary, groups: Sequence[Column], metrics: Sequence[Column]) -> list[str]:
     used = {one.name for one in (*groups, *metrics)}
     lines = []
     for what, columns in (("groups", found.groups), ("metrics", found.metrics)):

@@ -35,7 +35,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Table:
+class DesignedTable:
     """Questions that one table answers, designed, with their places among all that are asked and their variances."""
 
     places: tuple[int, ...]
@@ -97,7 +97,7 @@ def _published(question: Question) -> Question:
 
 def best_tables(
     questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, clients: float | None = None
-) -> list[Table]:
+) -> list[DesignedTable]:
     """Return the tables that serve questions best: one for each, or one for every two where that is less error in all.
 
     Where questions have weights the weighted sum of their variances decides; else none may be worse off.  How many
@@ -114,8 +114,8 @@ def best_tables(
 
 
 def shared_tables(
-    questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, alone: Sequence[Table] | None = None
-) -> list[Table]:
+    questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO, alone: Sequence[DesignedTable] | None = None
+) -> list[DesignedTable]:
     """Return the tables where as many questions share one as can: those two together that have the least error in all.
 
     Guarantee: up to ``_TRIED`` questions no other pairs are better, and in whatever order questions come, the pairs are
@@ -155,7 +155,9 @@ def _tried(questions: Sequence[Question]) -> tuple[list[int], list[Pair]]:
     return order, [(a, b) for a, b in pairs if can_share([questions[a], questions[b]])]
 
 
-def _cost(questions: Sequence[Question], table: Table, alone: Sequence[Table], part: float) -> tuple[int, float]:
+def _cost(
+    questions: Sequence[Question], table: DesignedTable, alone: Sequence[DesignedTable], part: float
+) -> tuple[int, float]:
     """Return how many of two questions a table leaves worse off, and what it adds to the sum that decides."""
     ratios = [part * v / alone[n].variances[0] for n, v in zip(table.places, table.variances, strict=True)]
     weights = [float(questions[n].weight or 1) for n in table.places]
@@ -193,7 +195,7 @@ def _rank(question: Question) -> tuple[float, float, float, str]:
     return scores.values.expect or 0.0, spread, float(question.weight or 1), question.metric.name
 
 
-def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO) -> Table | None:
+def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO) -> DesignedTable | None:
     """Return a table that answers two questions at once; None if none is known: it takes gaps of two known groups."""
     if not can_share(questions):
         return None
@@ -225,7 +227,7 @@ def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str 
     variances = [Scores.of(one).variance(channel) for one in made]
     if turned:
         made, variances = _made(questions, name, epsilon, _turned(channel)), variances[::-1]
-    return Table((0, 1), made, tuple(variances))
+    return DesignedTable((0, 1), made, tuple(variances))
 
 
 def _made(questions: Sequence[Question], design: str, epsilon: Decimal, channel: Channel) -> tuple[Question, ...]:
@@ -259,7 +261,9 @@ def can_share(questions: Sequence[Question]) -> bool:
     )
 
 
-def _alone(questions: Sequence[Question], epsilon: Decimal, design: str, answers: float | None = None) -> list[Table]:
+def _alone(
+    questions: Sequence[Question], epsilon: Decimal, design: str, answers: float | None = None
+) -> list[DesignedTable]:
     """Return a table for each question."""
     found = []
     for place, question in enumerate(questions):
@@ -267,11 +271,13 @@ def _alone(questions: Sequence[Question], epsilon: Decimal, design: str, answers
         name, channel = (
             choose_design(scores, epsilon, answers) if auto else make_channel(scores, epsilon, design=design)
         )
-        found.append(Table((place,), _made([question], name, epsilon, channel), (scores.by(name).variance(channel),)))
+        found.append(
+            DesignedTable((place,), _made([question], name, epsilon, channel), (scores.by(name).variance(channel),))
+        )
     return found
 
 
-def _better(questions: Sequence[Question], paired: Sequence[Table], alone: Sequence[Table]) -> bool:
+def _better(questions: Sequence[Question], paired: Sequence[DesignedTable], alone: Sequence[DesignedTable]) -> bool:
     """Tell whether fewer tables are better: each then gets more answers, and may tell less by each."""
     before = {one.places[0]: len(alone) * one.variances[0] for one in alone}
     after = {n: len(paired) * variance for one in paired for n, variance in zip(one.places, one.variances, strict=True)}

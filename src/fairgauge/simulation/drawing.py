@@ -118,7 +118,7 @@ class _Symbols:
 
     def draw(self, study: Study, population: Any, *, clients: int | None, seed: Seed, reading: Reading | None) -> Tally:
         people = Clients.of(study, _histogram(study, population, reading))
-        total, laws = people.total, Laws(study)
+        total, laws = people.total, InputLaws(study)
         law = np.zeros(study.symbols)
         for inputs, count in people.kinds:
             law += count / total * laws.of(inputs)
@@ -132,7 +132,7 @@ class _Symbols:
     ) -> Tally:
         population = _histogram(study, population, reading)
         everyone = Clients.of(study, population if clients is None else population.rescaled(checked(clients)))
-        rng, laws = generator(seed), Laws(study)
+        rng, laws = generator(seed), InputLaws(study)
         counts = np.zeros(study.symbols, dtype=np.int64)
         for inputs, count in everyone.kinds:
             counts += rng.multinomial(count, laws.of(inputs))
@@ -181,7 +181,7 @@ def _histogram(study: Study, population: Any, reading: Reading | None) -> Popula
     return population if isinstance(population, Population) else read_people(study, population, reading).population
 
 
-class Laws:
+class InputLaws:
     """The laws of answers over the symbols of all tables; clients with the same input follow the same row."""
 
     def __init__(self, study: Study) -> None:

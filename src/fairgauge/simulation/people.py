@@ -12,7 +12,7 @@ from typing import Any, Literal
 from fairgauge.errors import BadRecords, InvalidInput
 from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.population import Population
-from fairgauge.simulation.table import MISSING, UNICODE, WINDOWS, Progress, Row, Table, label, number, open_table
+from fairgauge.simulation.table import MISSING, UNICODE, WINDOWS, PeopleTable, Progress, Row, label, number, open_table
 from fairgauge.study import Attribute, Metric, Study
 
 Missing = Literal["leave out", "abstain"]
@@ -116,10 +116,10 @@ def read_people(study: Study, given: Any, how: Reading | None = None, *, progres
     if {"metric", "value", COUNT} <= set(table.names) and not how.columns:
         return People(Population.of_rows(_named_rows(table)))
     may_abstain = all(question.mechanism.abstain for question in study.questions)
-    return Asked(study.attributes, study.metrics, how, may_abstain=may_abstain).read(table)
+    return TableColumns(study.attributes, study.metrics, how, may_abstain=may_abstain).read(table)
 
 
-def _named_rows(table: Table) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _named_rows(table: PeopleTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for row, entries in table.picked(table.names):
         if entries is None:
             raise InvalidInput(f"row {row}", "entries", f"must be {len(table.names)}, as many as there are columns")
@@ -163,7 +163,7 @@ class _Problems:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableColumns:
     """What is asked of a table.
 
     Args:
@@ -182,7 +182,7 @@ class Asked:
     beside: str | None = None
     whole: bool = False
 
-    def read(self, table: Table) -> People:
+    def read(self, table: PeopleTable) -> People:
         """Read all rows of a table.
 
         Raises:
@@ -197,7 +197,7 @@ class Asked:
 class _Opened:
     """A table and what is asked of it."""
 
-    def __init__(self, asked: Asked, table: Table) -> None:
+    def __init__(self, asked: TableColumns, table: PeopleTable) -> None:
         self.asked, self.table, self.how = asked, table, asked.how
         self.factors = list({one.name: one for whole in asked.attributes for one in self._factors(whole)}.values())
         self.columns = self._columns()

@@ -15,7 +15,7 @@ from fairgauge.client import Answer
 from fairgauge.client.site_counts import law_in
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation.clients import Seed, generator, group_index
-from fairgauge.simulation.people import LEAVE_OUT, Asked, Reading
+from fairgauge.simulation.people import LEAVE_OUT, Reading, TableColumns
 from fairgauge.simulation.table import open_table
 from fairgauge.study import Metric, NoisyCounts, Study
 from fairgauge.study.noisy_counts import MOST_IN_CELL
@@ -62,7 +62,7 @@ class SitePopulation:
         outcome = _BINARY if site.metric is None else (site.metric,)
         reading = how or Reading()
         reading = replace(reading, missing=reading.missing or LEAVE_OUT)
-        asked = Asked([site.attribute], outcome, reading, beside=where, whole=site.metric is None)
+        asked = TableColumns([site.attribute], outcome, reading, beside=where, whole=site.metric is None)
         found: dict[str, Counts] = {}
         for cell in asked.read(open_table(given)).population.cells:
             entries = dict(cell.columns or ())

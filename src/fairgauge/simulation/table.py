@@ -32,7 +32,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 
 @dataclass(frozen=True)
-class Table:
+class PeopleTable:
     """A table that is open: the names of its columns, and how to go through its rows.
 
     Args:
@@ -59,7 +59,7 @@ class Table:
                 raise InvalidInput("column", name, "must be there once")
 
 
-def open_table(given: Any, *, progress: Progress | None = None) -> Table:
+def open_table(given: Any, *, progress: Progress | None = None) -> PeopleTable:
     """Open a table.
 
     Args:
@@ -78,7 +78,7 @@ def open_table(given: Any, *, progress: Progress | None = None) -> Table:
     return _frame(given)
 
 
-def _file(path: Path, progress: Progress | None) -> Table:
+def _file(path: Path, progress: Progress | None) -> PeopleTable:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _frame(_parquet(path))
@@ -107,7 +107,7 @@ def _file(path: Path, progress: Progress | None) -> Table:
                 if progress is not None and number % _OFTEN == 0:
                     progress(binary.tell(), size)
 
-    return Table(names, rows, decimal_comma=mark == ";", encoding=encoding)
+    return PeopleTable(names, rows, decimal_comma=mark == ";", encoding=encoding)
 
 
 def _encoding(path: Path) -> str:
@@ -163,7 +163,7 @@ def _parquet(path: Path) -> Any:
         raise InvalidInput("table", path, f"cannot be read as Parquet: {problem}") from None
 
 
-def _mapping(given: Mapping[Any, Any]) -> Table:
+def _mapping(given: Mapping[Any, Any]) -> PeopleTable:
     columns = {str(name): list(entries) for name, entries in given.items()}
     if len({len(entries) for entries in columns.values()}) > 1:
         raise InvalidInput("table", "columns of different lengths", "must have an entry of each column in every row")
@@ -171,10 +171,10 @@ def _mapping(given: Mapping[Any, Any]) -> Table:
     def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
         return enumerate(zip(*(columns[name] for name in wanted), strict=True))
 
-    return Table(tuple(columns), rows)
+    return PeopleTable(tuple(columns), rows)
 
 
-def _frame(given: Any) -> Table:
+def _frame(given: Any) -> PeopleTable:
     try:
         import narwhals as nw
     except ImportError:
@@ -188,7 +188,7 @@ def _frame(given: Any) -> Table:
     def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
         return enumerate(frame.select(list(wanted)).iter_rows())
 
-    return Table(tuple(map(str, frame.columns)), rows)
+    return PeopleTable(tuple(map(str, frame.columns)), rows)
 
 
 def label(entry: Any) -> str:

@@ -29,7 +29,7 @@ _ENDINGS = "must end in .parquet, .ndjson, .jsonl or .csv"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FileBatch:
     """Files that are counted together."""
 
     files: tuple[str, ...]
@@ -94,7 +94,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
     chosen = choose(engine)
     parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
     if deduplicate:  # an id may come again in any file, so what is to be counted once is counted together
-        parts = [Part(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
+        parts = [FileBatch(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
     names = dict(columns or {})
 
     def scan(files: Sequence[str]) -> "nw.LazyFrame[Any]":
@@ -166,7 +166,7 @@ def find(paths: Sequence[str | Path]) -> list[str]:
     return list(found.values())
 
 
-def split(files: Sequence[str], *, most: int | None) -> Iterator[Part]:
+def split(files: Sequence[str], *, most: int | None) -> Iterator[FileBatch]:
     """Put files of one format together, up to so many bytes; a larger file is a part of its own."""
     for wanted in dict.fromkeys(FORMATS.values()):
         taken: list[str] = []
@@ -176,12 +176,12 @@ def split(files: Sequence[str], *, most: int | None) -> Iterator[Part]:
                 continue
             added = size(file) if is_remote(file) else Path(file).stat().st_size
             if taken and most is not None and held + added > most:
-                yield Part(tuple(taken), held)
+                yield FileBatch(tuple(taken), held)
                 taken, held = [], 0
             taken.append(file)
             held += added
         if taken:
-            yield Part(tuple(taken), held)
+            yield FileBatch(tuple(taken), held)
 
 
 def file_format(file: str) -> str | None:

@@ -38,7 +38,7 @@ _CLOSE = 1e-9  # the part of the value within which the optimum is known to lie
 _STEPS = 60  # Newton steps at each sharpness; five are usual
 
 
-class Table(NamedTuple):
+class SymbolLaws(NamedTuple):
     """What the search needs of a question: the law of symbols, where the inputs lie, and how much each block counts.
 
     Where the channel takes other values at the same time their levels have so many ``others`` together; ``other`` is
@@ -59,7 +59,7 @@ class Family(NamedTuple):
     free: Matrix
 
 
-def best_score(table: Table, family: Family, reckonings: Sequence[Reckoning]) -> Vector:
+def best_score(table: SymbolLaws, family: Family, reckonings: Sequence[Reckoning]) -> Vector:
     """Return the score of the family whose largest average second moment, over the reckonings, is least.
 
     Guarantee: a score of the family whatever happens; the best to ``_CLOSE``.
@@ -73,7 +73,7 @@ def best_score(table: Table, family: Family, reckonings: Sequence[Reckoning]) ->
     return scale * problem.score(problem.solved())
 
 
-def _prices_beside(table: Table, score: Vector, reckoning: Reckoning) -> list[tuple[float, float]]:
+def _prices_beside(table: SymbolLaws, score: Vector, reckoning: Reckoning) -> list[tuple[float, float]]:
     """Return for each block the prices of the other value (see ``beside``) that bound a score's second moments best."""
     scale = float(np.sqrt((table.rows @ score**2).max())) or 1.0
     problem = _Problem.of(table, Family(score / scale, np.zeros((len(score), 0))), [reckoning])
@@ -92,7 +92,7 @@ class _Problem(NamedTuple):
     cost: Vector
 
     @classmethod
-    def of(cls, table: Table, family: Family, reckonings: Sequence[Reckoning]) -> "_Problem":
+    def of(cls, table: SymbolLaws, family: Family, reckonings: Sequence[Reckoning]) -> "_Problem":
         laws, bounds, tops, floors, cost = [], [], [], [], [np.zeros(family.free.shape[1])]
         blocks = table.rows[: len(table.weights) * table.others * len(table.levels)]
         of_block = blocks.reshape(len(table.weights), table.others, len(table.levels), -1)
@@ -437,10 +437,10 @@ class Decoder:
         score = best_score(self._table(other), family, [reckoning])
         return self._but(aims=(Aim(self.rows @ score, score),))
 
-    def _table(self, other: Reckoning | None) -> Table:
+    def _table(self, other: Reckoning | None) -> SymbolLaws:
         inputs = self.inputs
         beside = None if other is None else Other(self.other_levels, other)
-        return Table(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
+        return SymbolLaws(self.rows, inputs.levels, inputs.weights(self.shares), inputs.others, beside)
 
     @property
     def other_levels(self) -> Vector:

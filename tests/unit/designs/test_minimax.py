@@ -19,8 +19,8 @@ from fairgauge.designs.minimax import (
     _CLOSE,
     _FARTHEST,
     Minimax,
+    MinimaxProblem,
     Pricing,
-    Problem,
     SignedMap,
     action,
     candidates,
@@ -33,7 +33,7 @@ from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 
 
-def solved(scores: Scores, epsilon: str, levels: int) -> tuple[Problem, Minimax, Mixture, float]:
+def solved(scores: Scores, epsilon: str, levels: int) -> tuple[MinimaxProblem, Minimax, Mixture, float]:
     problem, unit = problem_of(scores, Decimal(epsilon), levels)
     first = channel_columns(scores, randomized_response(scores, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)

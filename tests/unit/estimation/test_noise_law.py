@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fairgauge.estimation.noise_law import _EVEN, _ODD, _U, Noise, Part, tails
+from fairgauge.estimation.noise_law import _EVEN, _ODD, _U, Noise, RatePart, tails
 from fairgauge.paper.prawitz import _kernels
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
@@ -28,7 +28,7 @@ def drawn(noise: Noise, rate: float, people: int, chance: np.random.Generator) -
 def test_no_tail_is_larger_than_its_bound(noise: Noise, rate: float, people: int) -> None:
     sums = drawn(noise, rate, people, np.random.default_rng(5))
     one = np.ones(1)
-    part = Part(rate * one, people * one, one, one, np.array([0.0, 1.0]))
+    part = RatePart(rate * one, people * one, one, one, np.array([0.0, 1.0]))
     for level in (0.001, 0.02, 0.2):
         seen = float(np.quantile(sums, 1 - level, method="higher"))
         bound = float(tails((part,), noise, np.array([seen]))[0])
@@ -42,7 +42,7 @@ def test_half_the_people_is_caught() -> None:
     noise, one = Noise(0.6, 20), np.ones(1)
     sums = drawn(noise, 0.8, 3000, np.random.default_rng(6))
     seen = float(np.quantile(sums, 0.98, method="higher"))
-    bound = float(tails((Part(0.8 * one, 1500 * one, one, one, np.array([0.0, 1.0])),), noise, np.array([seen]))[0])
+    bound = float(tails((RatePart(0.8 * one, 1500 * one, one, one, np.array([0.0, 1.0])),), noise, np.array([seen]))[0])
     beyond = int((sums >= seen).sum())
     assert beyond / DRAWS > bound
     assert two_sided(beyond, [(DRAWS, bound)]) < FALSE_POSITIVE_RATE
@@ -50,7 +50,7 @@ def test_half_the_people_is_caught() -> None:
 
 def test_both_tails_and_far_out() -> None:
     noise, one = Noise(0.6, 20), np.ones(1)
-    part = Part(0.5 * one, 100 * one, one, one, np.array([0.0, 1.0]))
+    part = RatePart(0.5 * one, 100 * one, one, one, np.array([0.0, 1.0]))
     ends = [float(tails((part,), noise, np.array([x]))[0]) for x in (-30.0, 30.0, 0.0, 1e9)]
     assert ends[0] == pytest.approx(ends[1], rel=1e-6)
     assert ends[2] >= 0.5
@@ -76,7 +76,7 @@ def test_tails_of_one_in_a_billion_are_told(noise: Noise, people: int) -> None:
     beyond = exact_tails(noise, people)
     for level in (1e-5, 1e-7, 1e-9, 1e-12):
         doubled = int(np.argmax(beyond <= level))
-        parts = (Part(0.5 * one, people * one, one, one, np.array([0.0, 1.0])),)
+        parts = (RatePart(0.5 * one, people * one, one, one, np.array([0.0, 1.0])),)
         for side in (1, -1):
             bound = float(tails(parts, noise, np.array([side * doubled / 2]))[0])
             assert beyond[doubled] <= bound < 100 * beyond[doubled]
@@ -95,7 +95,7 @@ def test_where_t_is_that_of_whole_numbers_the_bound_is_the_exact_tail(sites: int
         law = np.convolve(law, one)
     noise, case = Noise(decay, sites), np.ones(1)
     assert noise.variance == pytest.approx(float((np.arange(len(law)) - len(law) // 2) ** 2 @ law), rel=1e-6)
-    part = Part(0 * case, 0 * case, case, case, np.array([1.0]))
+    part = RatePart(0 * case, 0 * case, case, case, np.array([1.0]))
     for seen in (0, 3, 20, 50, 80):
         exact = float(law[len(law) // 2 + seen :].sum())
         for side in (1, -1):
@@ -160,7 +160,7 @@ def test_moments_of_noise_are_there_up_to_its_slope_and_not_beyond() -> None:
 def test_records_of_one_person_move_together(copies: int) -> None:
     """Of 300 records three a person are a hundred people who each count three times."""
     one, times = np.ones(1), np.linspace(-0.4, 0.4, 7)[None, :]
-    part = Part(0.2 * one, 300 * one, 0.5 * one, one, np.array([0.0, 1.0]), copies)
+    part = RatePart(0.2 * one, 300 * one, 0.5 * one, one, np.array([0.0, 1.0]), copies)
     moved = 0.5 * copies * times
     person = 0.8 * np.exp(-0.2j * moved) + 0.2 * np.exp(0.8j * moved)
     assert np.exp(part.log_people(times)) == pytest.approx(person ** (300 // copies))
@@ -174,7 +174,7 @@ def test_the_moments_of_noise_are_sums_over_its_law() -> None:
     """Chernoff's bound gives away more than any constant, so what it is made of is compared by itself."""
     noise, one, steps = Noise(0.5, 3), np.ones(1), np.arange(-400, 401)
     law = 0.5 ** np.abs(steps) / 3
-    part = Part(0.3 * one, 0 * one, 0.5 * one, one, np.array([0.0, 1.0, 1.0]))
+    part = RatePart(0.3 * one, 0 * one, 0.5 * one, one, np.array([0.0, 1.0, 1.0]))
     for tilt in (-0.8, 0.1, 1.1):
         each = [3 * math.log(float(law @ np.exp((weight - 0.3) * 0.5 * tilt * steps))) for weight in (0.0, 1.0, 1.0)]
         assert float(part.log_moment(np.array([[tilt]]), noise)[0, 0]) == pytest.approx(sum(each), rel=1e-9)

@@ -17,7 +17,7 @@ from fairgauge.estimation import rates
 from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.noise_law import Noise
-from fairgauge.estimation.rates import CONFUSION, RateGapTest, RateTest, Table, rate_of, share_of
+from fairgauge.estimation.rates import CONFUSION, NoisySums, RateGapTest, RateTest, rate_of, share_of
 from fairgauge.estimation.site_inference import Between, SiteReader
 from fairgauge.study import Attribute, NoisyCounts
 from fairgauge.tallies import Tally
@@ -60,7 +60,7 @@ class World:
 
 
 def made(counts: np.ndarray, noise: Noise, *, drawn: bool = True) -> tuple[RateTest, RateGapTest]:
-    table = Table(counts.sum(axis=0).astype(float), noise, 1, drawn)
+    table = NoisySums(counts.sum(axis=0).astype(float), noise, 1, drawn)
     first, second = (
         RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [group]), ALPHA) for group in (0, 1)
     )
@@ -226,7 +226,7 @@ def test_rates_by_hand() -> None:
 
 
 def test_the_rate_of_nobody_may_be_anything() -> None:
-    table = Table(np.zeros(8), Noise(0.5, 2), 1, drawn=True)
+    table = NoisySums(np.zeros(8), Noise(0.5, 2), 1, drawn=True)
     test = RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [0]), 0.05)
     assert test.nobody
     assert inverted(test) == (0, 1)
@@ -271,7 +271,7 @@ def test_three_numbers_of_people_are_reckoned_with(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(("decay", "least"), [(1e-6, 1.0), (0.5, math.sqrt(2 * 4 * 20))])
 def test_a_rate_is_of_one_person_at_least_or_of_what_noise_could_be(decay: float, least: float) -> None:
     """The noise of a cell has the variance 2 q / (1 - q)^2 from each of twenty sites, and the rate has two cells."""
-    table = Table(np.zeros(8), Noise(decay, 20), 1, drawn=True)
+    table = NoisySums(np.zeros(8), Noise(decay, 20), 1, drawn=True)
     assert RateTest(table, rate_of(SITE, CONFUSION["true positive rate"], [0]), ALPHA).least == pytest.approx(least)
 
 
@@ -302,7 +302,7 @@ def test_how_much_levels_vary_has_its_part_of_alpha() -> None:
     """What is there and the noise of its squares, less likely than its part by the normal law."""
     site, noise = site_of(levels_study()), Noise(0.5, 4)
     rate = rate_of(site, {0: 0.0, 1: 0.5, 2: 1.0}, [0])
-    table = Table(np.array([300.0, 1500.0, 200.0, 10.0, 20.0, 30.0]), noise, 3, drawn=True)
+    table = NoisySums(np.array([300.0, 1500.0, 200.0, 10.0, 20.0, 30.0]), noise, 3, drawn=True)
     test, value, people = RateTest(table, rate, ALPHA), np.array([0.4]), np.array([2000.0])
     squares = (rate.weights - 0.4) ** 2
     own = table.counts[list(rate.cells)]

@@ -7,7 +7,7 @@ import pytest
 from fairgauge import Metric
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.contributors import contributors_of
-from fairgauge.planning.counted_questions import CountedQuestions, People
+from fairgauge.planning.counted_questions import CountedQuestions, SitePeople
 from fairgauge.planning.study_draft import Draft
 from fairgauge.targets.assumed_values import Reckoning
 from tests.sites import SEX
@@ -49,15 +49,15 @@ def test_devices_are_asked_for_each_metric_and_sites_for_all_that_their_counts_t
     [
         (
             {"outcome": "levels", "metrics": [{"name": "score", "high": 10, "expect": 7, "spread": 1}]},
-            People(500, values=Reckoning(0.4, 0.2)),
+            SitePeople(500, values=Reckoning(0.4, 0.2)),
         ),
         (
             {"outcome": "confusion", "plan": {"people": "5e2", "right": 0.9, "positives": 0.3}},
-            People(500, 0.3, 0.9),
+            SitePeople(500, 0.3, 0.9),
         ),
     ],
 )
-def test_a_plan_reckons_with_people_and_a_design_does_not(stated: dict[str, Any], people: People) -> None:
+def test_a_plan_reckons_with_people_and_a_design_does_not(stated: dict[str, Any], people: SitePeople) -> None:
     draft = Draft.read({"attribute": SEX, "plan": {"people": 500}} | stated)
     planned, made = draft.planned_questions(), draft.questions()
     assert isinstance(planned, CountedQuestions)

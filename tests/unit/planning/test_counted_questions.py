@@ -12,22 +12,22 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.site_inference import estimate_sites
-from fairgauge.planning.counted_questions import CountedQuestions, People
+from fairgauge.planning.counted_questions import CountedQuestions, SitePeople
 from fairgauge.planning.plans import plan_questions
 from fairgauge.study import Attribute, Metric
 from fairgauge.targets.assumed_values import Reckoning
 from tests.sites import SEX
 
 SCORE = Metric("score", 0, 10)
-SOME = People(500, 0.3)
+SOME = SitePeople(500, 0.3)
 ONE = {"epsilon": Decimal(1), "clients": 20}
 
 
-def confusion(attribute: Attribute = SEX, people: People | None = SOME) -> CountedQuestions:
+def confusion(attribute: Attribute = SEX, people: SitePeople | None = SOME) -> CountedQuestions:
     return CountedQuestions(attribute, "confusion", people=people)
 
 
-def levels(people: People) -> CountedQuestions:
+def levels(people: SitePeople) -> CountedQuestions:
     return CountedQuestions(SEX, "levels", metric=SCORE, people=people)
 
 
@@ -50,13 +50,13 @@ def test_what_noise_adds_for_twenty_hospitals(epsilon: str, more: float) -> None
 
 def test_too_few_to_tell() -> None:
     """The interval is everything, from -1 to 1."""
-    assert error(confusion(people=People(20)), "true positive rate", epsilon=Decimal("0.1"), clients=3) == 1
+    assert error(confusion(people=SitePeople(20)), "true positive rate", epsilon=Decimal("0.1"), clients=3) == 1
 
 
 def test_several_groups_hold_together() -> None:
     """With as many people in each group, three gaps that hold together are wider than one that holds alone."""
     asked = ((("young", "middle", "old"), 750), (("young", "old"), 500))
-    three, two = (confusion(Attribute("age", groups), People(each, 0.3)) for groups, each in asked)
+    three, two = (confusion(Attribute("age", groups), SitePeople(each, 0.3)) for groups, each in asked)
     assert error(three, "true positive rate") > 1.05 * error(two, "true positive rate")
 
 
@@ -65,12 +65,12 @@ def test_several_groups_hold_together() -> None:
 )
 def test_out_of_range(expected: dict[str, float], field: str) -> None:
     with pytest.raises(InvalidInput, match=field):
-        People(**{"each": 5, **expected})  # type: ignore[arg-type]
+        SitePeople(**{"each": 5, **expected})  # type: ignore[arg-type]
 
 
 def test_levels_are_planned_in_the_metrics_units() -> None:
     """Without noise the error is what values and their rounding to levels let it be, by the normal law."""
-    people = People(500, values=Reckoning(0.4, 0.3))
+    people = SitePeople(500, values=Reckoning(0.4, 0.3))
     site = levels(people).mechanism(Decimal(1))
     assert site.levels is not None
     each = people.counts(site).reshape(2, -1)[0] / 250
@@ -96,7 +96,7 @@ def test_stated_shares_are_reckoned_with() -> None:
 
 
 def test_any_two_of_sites_epsilon_and_error_give_the_third() -> None:
-    asked = levels(People(500))
+    asked = levels(SitePeople(500))
     sites = plan_questions(asked, epsilon=Decimal(1), error=0.2)["score"].rows[0].clients
     assert sites is not None
     assert error(asked, "score", clients=sites) <= 0.2 < error(asked, "score", clients=sites - 1)
@@ -108,7 +108,7 @@ def test_any_two_of_sites_epsilon_and_error_give_the_third() -> None:
 
 
 def test_a_plan_is_what_the_estimate_of_such_counts_gives() -> None:
-    people = People(500, 0.3)
+    people = SitePeople(500, 0.3)
     (*_, question) = study = fg.design(None, SEX, epsilon=1, outcome="confusion")
     document = fg.Study("Alarms", study)
     sums = tuple(round(20 * count) for count in people.counts(question.counts).tolist())

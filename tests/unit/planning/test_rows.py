@@ -77,7 +77,7 @@ def test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_un
     scores, kind = Scores.of(question), KINDS["normal"]
 
     def planned(answers: int, metric: Metric, tables: int) -> list[parts.PlanPart]:
-        reading = parts.Reading(answers, kind, 0.01, metric, tables)
+        reading = parts.PlanConditions(answers, kind, 0.01, metric, tables)
         return list(parts.planned_gaps(scores, question.channel, GENDER, reading))
 
     alone, beside = planned(100_000, RECALL, 1), planned(300_000, RECALL, 3)

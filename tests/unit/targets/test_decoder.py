@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.targets.assumed_values import Reckoning, largest_averages
-from fairgauge.targets.decoder import Decoder, Family, Table, best_score, least_variances, worst_variances
+from fairgauge.targets.decoder import Decoder, Family, SymbolLaws, best_score, least_variances, worst_variances
 from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
@@ -293,13 +293,13 @@ LEVELS = np.array([-1.0, 0.2, 1.0])
 WEIGHTS = np.array([0.3, 0.7])
 
 
-def table(symbols: int, seed: int = 5) -> Table:
+def table(symbols: int, seed: int = 5) -> SymbolLaws:
     rng = np.random.default_rng(seed)
     rows = rng.uniform(1, 4, (6, symbols))
-    return Table(rows / rows.sum(axis=1, keepdims=True), LEVELS, WEIGHTS)
+    return SymbolLaws(rows / rows.sum(axis=1, keepdims=True), LEVELS, WEIGHTS)
 
 
-def unbiased(of: Table) -> Family:
+def unbiased(of: SymbolLaws) -> Family:
     """All scores whose mean is v / p in the first group and -v / p in the second, less any constant."""
     target = np.concatenate([LEVELS / WEIGHTS[0], -LEVELS / WEIGHTS[1]])
     shift = np.repeat([1 / WEIGHTS[0], -1 / WEIGHTS[1]], 3)
@@ -308,7 +308,7 @@ def unbiased(of: Table) -> Family:
     return Family(inverse @ target, np.column_stack([nothing, inverse @ shift]))
 
 
-def total(of: Table, score: np.ndarray, reckoning: Reckoning) -> float:
+def total(of: SymbolLaws, score: np.ndarray, reckoning: Reckoning) -> float:
     second = (of.rows @ score**2).reshape(2, -1)
     return float(largest_averages(LEVELS, second, [reckoning])[0] @ WEIGHTS)
 

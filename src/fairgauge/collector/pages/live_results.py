@@ -48,7 +48,7 @@ _OVER = b"event: over\ndata: \n\n"
 
 
 @dataclass(frozen=True)
-class Shown:
+class SpokenResults:
     """What the answers to a study say, in one language."""
 
     questions: list[QuestionView]
@@ -76,7 +76,7 @@ class Results:
     batch: int | None = None  # how many answers a batch has, if counts leave in batches
     at_end: bool = False  # whether they leave at the end only
     answers: int = 0  # how many came, whether their counts may be seen or not
-    spoken: dict[Voice, Shown] = field(default_factory=dict, compare=False, repr=False)
+    spoken: dict[Voice, SpokenResults] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def waiting(self) -> bool:
@@ -112,7 +112,7 @@ class Results:
             return Sentence.of("results.waves")
         return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.contributors, over=self.over)
 
-    def told(self, voice: Voice) -> Shown:
+    def told(self, voice: Voice) -> SpokenResults:
         """Return all of it in a language; whoever asks next in the same way gets the same."""
         found = self.spoken.get(voice)
         if found is None:
@@ -239,10 +239,10 @@ def _drawn(found: QuestionEstimate) -> str:
     return Sentence.of("results.gap-between", first=pair[0], second=pair[1])
 
 
-def _told(results: Results, voice: Voice) -> Shown:
+def _told(results: Results, voice: Voice) -> SpokenResults:
     study, estimate = results.study, results.estimate
     steps = zip(study.questions, results.progress, strict=False)  # of sites nothing is shown on the way
-    return Shown(
+    return SpokenResults(
         views(study, estimate, over=results.over, voice=voice),
         [progress_view(question, step, naming(study, question, voice)) for question, step in steps],
         held=results.held,
