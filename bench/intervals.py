@@ -14,7 +14,7 @@ from scipy.stats import beta
 from bench.lines import Line
 from fairgauge.designs import make_channel
 from fairgauge.estimation.anytime import AnytimeTest
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.assumed_values import AssumedValues

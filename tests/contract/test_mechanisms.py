@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import fairgauge as fg
+from fairgauge.client.budget import Limits, charges
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.limits import Limits, charges
 from fairgauge.errors import BadStudy, BadTally, CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.reports.html_report import render_report
 from fairgauge.simulation import Cell, Population

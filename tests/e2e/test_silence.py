@@ -23,7 +23,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import Ledger, Limits, answer, load_study
 from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
-from fairgauge.client.limits import UNLIMITED
+from fairgauge.client.budget import UNLIMITED
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.errors import FairgaugeError, InvalidInput

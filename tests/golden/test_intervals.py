@@ -22,7 +22,7 @@ import pytest
 
 from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
-from fairgauge.estimation import inversion
+from fairgauge.estimation import confidence_set
 from fairgauge.estimation.inference import reader_for
 from fairgauge.estimation.kinds import KINDS, SITE_KINDS, IntervalKind
 from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of
@@ -120,7 +120,7 @@ def _margins(reader: Reader) -> Iterator[float]:
         yield from (wide.low, wide.high)
 
 
-def _around(test: inversion.Test) -> Iterator[float]:
+def _around(test: confidence_set.Test) -> Iterator[float]:
     """Yield the estimate of a test, about how wide it is, and its margins around it."""
     (low, high), limit = test.extent, test.limit(test.estimate)
     yield from (test.estimate, limit)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fairgauge.client import Answer, Ledger, load_study
+from fairgauge.client.budget import add_up
 from fairgauge.client.delivery import retry_after
-from fairgauge.client.limits import add_up
 from fairgauge.errors import BadTable, CannotAnswer, FairgaugeError
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.samples import sample_question, sample_study, two_questions

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits
+from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits
 from fairgauge.errors import FairgaugeError
 from tests.samples import sample_question, sample_study
 

@@ -11,11 +11,11 @@ from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
+    from fairgauge.client.budget import Limits, ToReaders
     from fairgauge.client.delivery import Patience, deliver, send
     from fairgauge.client.exchange import fetch_token
     from fairgauge.client.inclusion_proof import check_included
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.limits import Limits, ToReaders
     from fairgauge.client.relay_client import Relay
     from fairgauge.client.study_source import load_study
 
@@ -40,10 +40,10 @@ __getattr__, __dir__ = lazily(
     {
         "Answer": "answer",
         "Ledger": "ledger",
-        "Limits": "limits",
+        "Limits": "budget",
         "Patience": "delivery",
         "Relay": "relay_client",
-        "ToReaders": "limits",
+        "ToReaders": "budget",
         "answer": "answer",
         "append": "answer_file",
         "check_included": "inclusion_proof",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client.answer import Answer
-from fairgauge.client.entries import entry_of, entry_text
+from fairgauge.client.profile_entries import entry_of, entry_text
 from fairgauge.client.refusals import TOLD, UNTOLD, Refusal
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Study

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.canonical import decode, read_file
-from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
+from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study.numbers import exact

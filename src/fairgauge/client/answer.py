@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar, cast
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.channel import Channel
-from fairgauge.client.entries import entry_of, is_mapping, plain_text
-from fairgauge.client.limits import Limits
+from fairgauge.client.budget import Limits
+from fairgauge.client.profile_entries import entry_of, is_mapping, plain_text
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments

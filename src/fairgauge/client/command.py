@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
+    from fairgauge.client.budget import Limits
     from fairgauge.client.delivery import Patience
-    from fairgauge.client.limits import Limits
     from fairgauge.crowd import Crowd
     from fairgauge.study import Study
 
@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None, *, patience: "Patience | None" 
 def run(request: Request, *, patience: "Patience | None" = None) -> None:
     """Do what was asked for, and print what came of it."""
     from fairgauge.client.answer import contributor_of
-    from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
+    from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 
     _check(request)
     limits = Limits(

@@ -25,9 +25,9 @@ from sqlite3 import Connection, DatabaseError, Error, OperationalError, connect
 from typing import Any, Literal, get_args
 
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket, is_unnamed
+from fairgauge.client.budget import ANY, Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.client.disk import make_folder, rename_to_free, sync_folder
 from fairgauge.client.epochs import next_moment
-from fairgauge.client.limits import ANY, Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments

@@ -14,8 +14,8 @@ from fairgauge.client.answer import check_able, check_time, contributor_of
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 
 if TYPE_CHECKING:
+    from fairgauge.client.budget import Limits
     from fairgauge.client.ledger import Ledger
-    from fairgauge.client.limits import Limits
     from fairgauge.study import Study
 
 TEXT = "fairgauge: this device gives no answer"

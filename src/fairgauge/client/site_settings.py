@@ -16,9 +16,9 @@ from typing import Any
 
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.answer import Answer, contributor_of
+from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.client.records import CountedRecords, RecordColumns, Records
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.draws import NO_DRAWS, Draws
-from fairgauge.estimation.inversion import sign_change
 from fairgauge.targets.inputs import Matrix, Vector
 
 # How far a variance may be from its square, about: stakes for each of these kurtoses share the money.

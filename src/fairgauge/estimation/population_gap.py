@@ -41,10 +41,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri
 
 from fairgauge.estimation.betting import BOLDEST, bounds_of_means
+from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, drawn_of, grid_of, modulus
 from fairgauge.estimation.gap_score import FRACTIONS, TURNS, USUALLY, nodes_about
-from fairgauge.estimation.inversion import sign_change
 from fairgauge.estimation.tests import SHARE, Cube, PartsTest, least_margin
 from fairgauge.targets.inputs import Matrix, Vector
 

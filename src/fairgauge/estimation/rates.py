@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
 
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.noise_law import Noise, RatePart, tails
 from fairgauge.study import NoisyCounts
 from fairgauge.targets.inputs import Vector

@@ -21,11 +21,11 @@ from scipy.special import ndtri
 
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
+from fairgauge.estimation.confidence_set import Test, inverted, nearly_inverted, sign_change
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.gap_score import GapScore, Split, Thrown
 from fairgauge.estimation.interval import Interval, over
-from fairgauge.estimation.inversion import Test, inverted, nearly_inverted, sign_change
 from fairgauge.estimation.kinds import IntervalKind
 from fairgauge.estimation.p_values import Rejected, by_halving, by_levels, holm
 from fairgauge.estimation.population_gap import PopulationGapTest
@@ -234,7 +234,7 @@ class Reader(ABC):
         """Tell whether the interval of a gap lies wholly beyond a tolerance, on either side.
 
         Where values are tested, that is whether the one within the tolerance is rejected that is nearest to the
-        estimate.  It is assumed that those farther from it are then rejected too (``inversion`` says why).
+        estimate.  It is assumed that those farther from it are then rejected too (``confidence_set`` says why).
         """
         gaps = self.estimands.gaps
         if gaps is not None and self.estimands.exact:
@@ -315,7 +315,7 @@ class TestReader(Reader):
     def beyond(self, ratio: Ratio, value: float, alpha: float) -> bool:
         """Tell whether all values up to one are rejected: the nearest of them, if the estimate is above it.
 
-        It is assumed that values farther from the estimate are then rejected too (``inversion`` says why).
+        It is assumed that values farther from the estimate are then rejected too (``confidence_set`` says why).
         """
         try:
             self._require_part(ratio, alpha)

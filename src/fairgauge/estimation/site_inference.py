@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from fairgauge.errors import CannotEstimate, InvalidInput
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.interval import Interval, impact_ratio
-from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.kinds import DEFAULT, SITE_KINDS, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import NoisySums, Rate, RateGapTest, RateTest, metrics_of, rate_of, share_of

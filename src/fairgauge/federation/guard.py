@@ -21,7 +21,7 @@ from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.answer import contributor_of
 from fairgauge.client.disk import make_folder
-from fairgauge.client.entries import entry_of, entry_text
+from fairgauge.client.profile_entries import entry_of, entry_text
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import CannotAnswer, FairgaugeError

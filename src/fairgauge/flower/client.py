@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from flwr.app import Context, Error, Message
 
 from fairgauge.client import Answer, Limits
-from fairgauge.client.entries import is_mapping
-from fairgauge.client.limits import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
+from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, read_limit
+from fairgauge.client.profile_entries import is_mapping
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Guard, Source, given_by_app, guarded, of_app

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from fairgauge.languages.catalogue import OWN, Texts, catalogue, lookup, region_of
+from fairgauge.languages.language_choice import OWN, Texts, catalogue, lookup, region_of
 
 OTHER = "other"
 _RELATION = re.compile(r"(?P<of>[a-z])(?: % (?P<modulus>\d+))? (?P<sign>!?=) (?P<ranges>[\d., ]+)")

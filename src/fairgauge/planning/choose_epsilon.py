@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.estimation.inversion import sign_change
+from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width

@@ -14,7 +14,7 @@ from scipy.special import betaincinv
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.kinds import DEFAULT, check_confidence
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of

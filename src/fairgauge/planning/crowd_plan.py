@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from fairgauge.channel import Channel
-from fairgauge.client.limits import STUDY_LIMIT
+from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.crowd import Crowd, default_delta, promised
 from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH

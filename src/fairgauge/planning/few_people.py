@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from fairgauge.client.limits import STUDY_LIMIT
+from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.crowd import default_delta
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of

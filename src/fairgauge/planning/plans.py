@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from fairgauge.channel import Channel
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.inversion import sign_change
+from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
 from fairgauge.lazy import late

@@ -18,7 +18,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import answer
 from fairgauge.client import site_counts as module
 from fairgauge.client.answer import Answer
-from fairgauge.client.limits import Limits
+from fairgauge.client.budget import Limits
 from fairgauge.client.records import position
 from fairgauge.client.site_counts import _at_levels, cells_of, count_records, left_out
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate

@@ -7,7 +7,7 @@ from sqlite3 import connect
 import pytest
 
 from fairgauge.client import Ledger
-from fairgauge.client.limits import Limits
+from fairgauge.client.budget import Limits
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from tests.samples import sample_study

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairgauge.client.entries import name_text
+from fairgauge.client.profile_entries import name_text
 from fairgauge.client.records import RecordColumns, Records, read_columns
 from fairgauge.client.site_counts import count_records
 from fairgauge.errors import FairgaugeError, InvalidInput

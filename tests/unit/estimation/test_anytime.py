@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from fairgauge.estimation import anytime
 from fairgauge.estimation.anytime import SIZES, AnytimeTest, Bets
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.decoder import Decoder
 from tests.surveys import coin_channel

@@ -20,10 +20,10 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation import population_gap, tests
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.betting import bounds_of_means
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import FRACTIONS, GapScore, InProportion, Thrown
-from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.population_gap import PopulationGapTest, _through, needed_sum, parabola_at, sum_tail
 from fairgauge.estimation.readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
 from fairgauge.estimation.tests import SHARE, NormalGapTest, least_margin

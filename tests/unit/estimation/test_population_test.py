@@ -1,6 +1,6 @@
 """Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
 
-Covers: fairgauge.estimation.inversion, fairgauge.estimation.tests.
+Covers: fairgauge.estimation.confidence_set, fairgauge.estimation.tests.
 """
 
 import math
@@ -13,9 +13,9 @@ from scipy.stats import binom
 
 from fairgauge.estimation import population_test
 from fairgauge.estimation.betting import lower_mean, upper_mean
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Tails
-from fairgauge.estimation.inversion import inverted
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.decoder import Decoder

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import rates
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import CONFUSION, NoisySums, RateGapTest, RateTest, rate_of, share_of

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fairgauge.estimation.inversion import sign_change
+from fairgauge.estimation.confidence_set import sign_change
 
 
 @pytest.mark.parametrize(

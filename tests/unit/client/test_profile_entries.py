@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Ledger, answer
-from fairgauge.client.entries import entry_text, is_inside
 from fairgauge.client.policy import misfits
+from fairgauge.client.profile_entries import entry_text, is_inside
 from fairgauge.client.records import Records
 from fairgauge.client.site_counts import count_records
 from fairgauge.study import Metric

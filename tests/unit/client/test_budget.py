@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from fairgauge.client import Limits
-from fairgauge.client.limits import UNLIMITED, add_up, charges, read_limit
+from fairgauge.client.budget import UNLIMITED, add_up, charges, read_limit
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric
 from tests.samples import RECALL, SEX, full_study, sample_question, sample_study

@@ -1,4 +1,4 @@
-"""The catalogue of texts: one file for each language, and who gets which."""
+"""The languages that there are, one file of texts for each, and which of them somebody gets."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.collector.pages import take_part
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
-from fairgauge.languages.catalogue import region_of
+from fairgauge.languages.language_choice import region_of
 from fairgauge.languages.voice import OTHER
 from fairgauge.server.problems import KINDS
 

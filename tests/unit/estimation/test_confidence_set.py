@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fairgauge.estimation.inversion import inverted
+from fairgauge.estimation.confidence_set import inverted
 
 
 @dataclass(frozen=True)
