@@ -366,9 +366,21 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: a group that begins with a sign and = has a name that the study made up",
-        "own = [name for name in known if name[-1] not in _COMPARES]",
-        "own = known",
+        "own = {name for name in known if name[-1] not in _COMPARES}",
+        "own = set(known)",
         "test_no_study_gives_a_group_that_begins_like_a_name_a_budget_of_its_own",
+    ),
+    _mutant(
+        "silence: a study's attribute takes the beginning of a group for its name",
+        'parts = [text.partition("=") for text in typed]',
+        'parts = [text.rpartition("=") for text in typed]',
+        "test_a_name_ends_at_the_first_mark_whatever_attributes_the_study_makes_up",
+    ),
+    _mutant(
+        "silence: a study's metric takes a group that is typed with it",
+        'line.partition("=")[0] in metrics',
+        'line.rpartition("=")[0] in metrics',
+        "test_a_metric_whose_name_a_study_makes_up_takes_no_group_from_standard_input",
     ),
     _mutant(
         "javascript: what a group without a name cost counts against no attribute with one",
@@ -417,6 +429,12 @@ NAMED: tuple[NamedMutant, ...] = (
         'encoding="utf-8-sig", errors="surrogateescape"',
         'encoding="utf-8-sig", errors="replace"',
         "test_people_whose_names_are_no_utf8_stay_apart",
+    ),
+    _mutant(
+        "silence: one text that is no UTF-8 keeps a site from being set up",
+        "return [_entry(one, row) for row in range(rows)]",
+        "raise",
+        "test_bytes_that_are_no_text_spoil_their_own_record_only",
     ),
     _mutant(
         "silence: others read what was prepared",

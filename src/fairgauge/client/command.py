@@ -334,7 +334,7 @@ def read_private(request: Request, study: "Study", stdin: TextIO | None) -> tupl
     if any(from_stdin):
         metrics = {question.metric.name for question in study.questions}
         for line in lines:
-            value = from_stdin == (False, True) or (from_stdin[1] and line.rpartition("=")[0] in metrics)
+            value = from_stdin == (False, True) or (from_stdin[1] and line.partition("=")[0] in metrics)
             (values if value else groups).append(line)
     from fairgauge.client.policy import at_terminal
 
@@ -364,7 +364,8 @@ def _attributes(study: "Study") -> list[str]:
 def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None] | str | None:
     """Read ``sex=female``, or ``female`` where the study has one attribute; what is given twice counts as nothing.
 
-    A name is what the study has as the name of an attribute; one text that names none is a group without a name.
+    A name is what stands before the first ``=``, if the study has an attribute of it; one text that names none is a
+    group without a name.
     """
     known = _attributes(study)
     pairs = _named(typed, known)
@@ -375,14 +376,15 @@ def _read_groups(typed: list[str], study: "Study") -> dict[str, str | None] | st
 
 
 def _named(typed: list[str], known: list[str]) -> list[tuple[str, str]]:
-    """Return the attribute and the group of every text that begins with an attribute's name, the longest, and ``=``.
+    """Return the attribute and the group of every text that names an attribute, before its first ``=``.
 
-    The sign of ``>=65`` names nothing, whatever a study calls its attributes: it would give those who have this group
-    another budget than ``<65``, and be seen in who refuses.
+    Whether a text has a name goes by what its program wrote before the group, and not by the group.  A study that calls
+    an attribute ``code=F`` gives no name to ``code=F=female``, and the sign of ``>=65`` names nothing: those who have
+    such a group would have another budget than others, and be seen in who refuses.
     """
-    own = [name for name in known if name[-1] not in _COMPARES]
-    names = [max((name for name in own if text.startswith(f"{name}=")), key=len, default=None) for text in typed]
-    return [(name, text[len(name) + 1 :]) for name, text in zip(names, typed, strict=True) if name is not None]
+    own = {name for name in known if name[-1] not in _COMPARES}
+    parts = [text.partition("=") for text in typed]
+    return [(name, group) for name, mark, group in parts if mark and name in own]
 
 
 def _read_value(typed: str) -> tuple[str, str | None]:

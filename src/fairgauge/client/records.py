@@ -5,8 +5,8 @@ can be read, and how fast, depends on that, and whoever picks a study may see bo
 is known, against what the site says may be counted.  What comes of it are :class:`Records`: for every row and column
 one whole number of four bytes.  Nothing in these can raise or delay, and whatever counts sees nothing else.
 
-CSV needs the standard library alone.  Parquet and data frames need narwhals and an engine, which are loaded then.
-Whatever goes wrong, no entry is repeated.
+CSV needs the standard library alone.  Parquet needs pyarrow, and data frames narwhals and an engine, which are loaded
+then.  Whatever goes wrong, no error repeats an entry.
 """
 
 import csv
@@ -331,20 +331,31 @@ def _file(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
     if path.suffix.lower() != ".parquet":
         raise InvalidInput("records", path, "must end in .csv or .parquet")
     try:
-        import polars
+        from pyarrow import parquet
     except ImportError:
-        raise MissingExtra("reading Parquet needs Polars", "polars") from None
-    frame = None
+        raise MissingExtra("reading Parquet needs pyarrow", "polars") from None
+    names: Sequence[str] = ()
+    table = None
     try:
-        frame = polars.scan_parquet(path)
-        frame.collect_schema()
+        # Not by Polars, which reads no entry of a column of which one text is no UTF-8.
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            table = file.read(columns=[name for name in wanted if name in names])
     except _STOP:
         raise
-    except BaseException:  # noqa: BLE001 - whatever an engine says, it may say it with an entry; and it panics
-        frame = None
-    if frame is None:
+    except BaseException:  # noqa: BLE001 - whatever an engine says, it may say it with an entry
+        table = None
+    if table is None:
         _unreadable(path)
-    return _frame(frame, wanted, path)
+    _check(wanted, names)
+    columns = {name: table[name] for name in wanted}
+    return {
+        name: _entries(len(column), column.to_pylist, partial(_of_arrow, column)) for name, column in columns.items()
+    }
+
+
+def _of_arrow(column: Any, row: int) -> Any:
+    return column[row].as_py()
 
 
 def _csv(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
@@ -377,7 +388,7 @@ def _row(line: str) -> list[str] | None:
         return None  # an entry beyond all measure, or the end of a line within one
 
 
-def _frame(given: Any, wanted: Sequence[str], path: Path | None = None) -> dict[str, Entries]:
+def _frame(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
     try:
         import narwhals as nw
     except ImportError:
@@ -397,7 +408,10 @@ def _frame(given: Any, wanted: Sequence[str], path: Path | None = None) -> dict[
         names = frame.collect_schema().names()
         if set(wanted) <= set(names):
             collected = frame.select(wanted).collect()
-            found = {name: _entries(collected[name]) for name in wanted}
+            columns = {name: collected[name] for name in wanted}
+            found = {
+                name: _entries(len(column), column.to_list, column.__getitem__) for name, column in columns.items()
+            }
     except _STOP:
         raise
     except BaseException:  # noqa: BLE001 - a lazy frame reads its file now, and may complain with an entry
@@ -405,26 +419,30 @@ def _frame(given: Any, wanted: Sequence[str], path: Path | None = None) -> dict[
     if found is not None:
         return found
     if not names:
-        if path is not None:
-            _unreadable(path)
         raise InvalidInput("records", type(given).__name__, "cannot be read")
     _check(wanted, names)
     raise AssertionError("unreachable: what is wanted is there")  # pragma: no cover
 
 
-def _entries(column: Any) -> Entries:
-    """Return a column's entries; None for one that cannot be had, such as a day in the year 5,000,000 of Polars."""
+def _entries(rows: int, whole: Callable[[], Iterable[Any]], one: Callable[[int], Any]) -> Entries:
+    """Return a column's entries; None for one that cannot be had, such as a text that is no UTF-8, or a day in 5000000.
+
+    Args:
+        rows: How many there are.
+        whole: Gives all of them.
+        one: Gives one of them, where they cannot be had together.
+    """
     try:
-        return list(column.to_list())
+        return list(whole())
     except _STOP:
         raise
     except BaseException:  # noqa: BLE001 - an engine panics for one entry
-        return [_entry(column, index) for index in range(len(column))]
+        return [_entry(one, row) for row in range(rows)]
 
 
-def _entry(column: Any, index: int) -> Any:
+def _entry(one: Callable[[int], Any], row: int) -> Any:
     try:
-        return column[index]
+        return one(row)
     except _STOP:
         raise
     except BaseException:  # noqa: BLE001 - as above

@@ -17,7 +17,7 @@ from fairgauge.client import Answer, Ledger, Patience
 from fairgauge.client.command import HELP, Request, main, make_parser, read_private
 from fairgauge.client.ledger import default_ledger
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
-from fairgauge.study import Attribute, Study
+from fairgauge.study import Attribute, Metric, Study
 from tests.recorder import Reply, recorder
 from tests.samples import RECALL, sample_question, sample_study, two_questions
 
@@ -70,9 +70,34 @@ class TestReading:
                 {"age": "65"} if typed == "age=65" else {"sex": group} if typed != group else group
             )
 
-    def test_an_attribute_whose_name_has_a_mark(self) -> None:
-        names = sample_study(*(sample_question(attribute=Attribute(name, ("x", "y"))) for name in ("a", "a=b")))
-        assert self.read(group=["a=b=x", "a=y"], study=names)[1]["group"] == {"a=b": "x", "a": "y"}
+    def test_a_name_ends_at_the_first_mark_whatever_attributes_the_study_makes_up(self, tmp_path: Path) -> None:
+        """The attack: an attribute called ``code=F``, named by ``code=F=female`` and not by ``code=M=male``.
+
+        Charged by its name for women and for everything for men, it would soon be refused by men alone.
+        """
+        seen = []
+        for who in ("code=F=female", "code=M=male"):
+            ledger, answered = Ledger(tmp_path / who), []
+            for number, made_up in enumerate((("code=F",), *[("code=F", "other")] * 3)):
+                asked = [Attribute(name, ("one", "another")) for name in made_up]
+                losses = (3,) if len(asked) == 1 else (2, 3)
+                questions = [sample_question(attribute=a, loss=loss) for a, loss in zip(asked, losses, strict=True)]
+                study = replace(sample_study(*questions), title=f"Study {number}")
+                profile = self.read(group=[who], study=study)[1]
+                assert profile["group"] == who
+                assert self.read(f"{who}\nrecall=1\n", group=["-"], value=["-"], study=study)[1]["group"] == who
+                try:
+                    ledger.answer(study, profile, limit=Decimal("3.3"))
+                    answered.append(True)
+                except CannotAnswer:
+                    answered.append(False)
+            seen.append(answered)
+        assert seen == [[True, True, True, False]] * 2
+
+    def test_a_metric_whose_name_a_study_makes_up_takes_no_group_from_standard_input(self) -> None:
+        study = sample_study(sample_question(Metric("sex=F", 0, 1)))
+        for group in ("F=female", "M=male"):
+            assert self.read(f"sex={group}\n", group=["-"], value=["-"], study=study)[1]["group"] == {"sex": group}
 
     @pytest.mark.parametrize("name", [">", "<", "x>", "a=", "!"])
     @pytest.mark.parametrize("others", ["pqrst", ["pq", "pq", "pq", "", ""]], ids=["beside dear ones", "afterwards"])

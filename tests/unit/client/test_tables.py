@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from fairgauge.client.profile_entries import name_text
 from fairgauge.client.records import RecordColumns, Records, read_columns
@@ -154,6 +156,17 @@ def test_an_entry_beyond_what_python_has_spoils_its_own_record_only(kind: Any, t
 def test_bytes_that_are_no_text_spoil_their_own_record_only(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("sex,truth,prediction\nmännlich,1,1\nmale,1,1\n".encode("latin-1"))
     assert sum(count_records(SITE, Records.of(SITE, tmp_path / "t.csv"))) == 1
+    names = pa.array([b"m\xe4nnlich", b"male"], pa.binary())
+    sexes = pa.Array.from_buffers(pa.string(), 2, names.buffers())
+    parquet.write_table(pa.table({"sex": sexes, "truth": [1, 1], "prediction": [1, 1]}), tmp_path / "t.parquet")
+    assert count_records(SITE, Records.of(SITE, tmp_path / "t.parquet")) == [0, 0, 0, 0, 0, 0, 0, 1]
+
+
+def test_a_column_that_nobody_reads_may_hold_anything(tmp_path: Path) -> None:
+    table = {name: [entry, entry] for name, entry in {"sex": "male", "truth": 1, "prediction": 1}.items()}
+    when = pa.array([0, 2**62], pa.timestamp("us", tz="Mars/Olympus"))
+    parquet.write_table(pa.table({**table, "when": when}), tmp_path / "t.parquet")
+    assert sum(count_records(SITE, Records.of(SITE, tmp_path / "t.parquet"))) == 2
 
 
 @pytest.mark.parametrize(
