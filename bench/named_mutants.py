@@ -234,8 +234,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "ledger: a person's text is taken for the name of an attribute",
-        'if text.startswith(f"{name}=")), key=len, default=None)',
-        'if text.startswith(f"{name}=")), key=len, default=text.partition("=")[0] if "=" in text else None)',
+        "in parts if mark and name in own]",
+        "in parts if mark]",
         "test_a_mark_names_an_attribute_only_if_the_study_has_it",
     ),
     _mutant(
