@@ -178,13 +178,18 @@ class GapScore:
         """The scores of the sum and of the share of both sides together."""
         return self.sums[0] + self.sums[1], self.shares[0] + self.shares[1]
 
+    def told(self, counts: Vector) -> float:
+        """Return the share of the first side among both that the answers point to."""
+        (u, z) = (float(score @ counts) for score in self.shares)
+        return u / (u + z)
+
     def estimate(self, counts: Vector, split: tuple[float, float] = (0.0, 1.0)) -> float:
         """Return the gap at which scores sum to zero, with the share that the answers point to in an interval.
 
         Where that share is what they tell, it is the difference of the two means.
         """
         (w, x), (u, z) = (tuple(float(score @ counts) for score in both) for both in (self.sums, self.shares))
-        told = u / (u + z)
+        told = self.told(counts)
         p = min(max(told, split[0]), split[1])
         if p == told:
             return w / u - x / z

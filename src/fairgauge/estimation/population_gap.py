@@ -60,6 +60,8 @@ _WEIGHTS: Vector = np.sqrt(FRACTIONS)
 _PRICES: Vector = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1])
 # How wide a case of the variance is, and how far the cases reach down at most.
 _RATIO, _DOWN = 1.08, 30
+# How far a gap is within what is accepted if only the share that the answers point to accepts it.
+_BARELY = 1e-9
 # Stakes for a variance that is so many times what it seems to be.
 _STAKED: Vector = np.array([0.4, 1.0, 2.5])
 
@@ -77,6 +79,14 @@ class PopulationGapTest(PartsTest):
 
         Guarantee: the right gap is accepted with probability at least 1 - alpha, for any number of answers.
         """
+        found = self._beyond(value)
+        # The share that the answers point to is mostly between two points that are asked.
+        if found >= 0 and self.share[0] <= self.score.told(self.counts) <= self.share[1]:
+            return -_BARELY if self.accepts_at_once(value) else found
+        return found
+
+    def _beyond(self, value: float) -> float:
+        """Return how far a gap is beyond what is accepted, by points that are spread over the share's interval."""
         lines = self.score.lines(value, self.shares)
         psi = self.psi(lines)
         won = self._money(psi) - math.log(2 / (self._levels[1] * self.level))
@@ -124,22 +134,20 @@ class PopulationGapTest(PartsTest):
         found = [self._tails(psi, (least, most), place) for psi, least, most, place in told]
         return [None if tails is None else tails.best_ways() for tails in found]
 
-    def accepts(self, value: float) -> bool:
-        """Tell whether a gap is accepted, mostly without bounds of the variance.
+    def accepts_at_once(self, value: float) -> bool:
+        """Tell whether the share that the answers point to accepts a gap without a look at anything that is bounded.
 
-        The upper bound is no smaller than the variance that the counts show, and the lower bound no larger; tails are
-        no smaller than the normal law's.  So where the normal law with that variance accepts, all of it does.
+        It does where the normal law accepts with the variance that the counts show: that is between its bounds, and
+        tails are no smaller than the normal law's.
         """
-        if not self._levels[0] or len(self.shares) > 1 or self.stray or self.draws.count:
-            return super().accepts(value)
-        psi = self.psi(self.score.lines(value, self.shares))
+        if not self._levels[0] or self.stray or self.draws.count:
+            return False
+        psi = self.psi(self.score.lines(value, np.array([self.score.told(self.counts)])))
         if float(self._money(psi).min()) >= math.log(2 / (self._levels[1] * self.alpha)):
             return False
         averages, seen = self.sums(psi) / np.maximum(self.sizes, 1.0)[:, None], psi**2 @ self.counts / self.answers
         z = needed_sum(tuple(_WEIGHTS), self._levels[0] * self.alpha / 2)
-        if all(float(self._summed(self._normal(sign * averages, seen, seen)).min()) < z for sign in (1, -1)):
-            return True
-        return super().accepts(value)
+        return all(float(self._summed(self._normal(sign * averages, seen, seen)).min()) < z for sign in (1, -1))
 
     def _summed(self, deviations: Matrix) -> Vector:
         return np.asarray(_WEIGHTS @ np.maximum(deviations, -_WORST))

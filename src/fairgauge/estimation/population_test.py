@@ -43,6 +43,8 @@ _NODES = 40
 # So few answers are never enough for the normal law.
 _FEW = 12
 _NEVER = 1e30
+# An average that is this small beside the largest score is zero but for rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +93,12 @@ class PopulationTest(RatioTest):
         return float(self.draws.variance(asked.score)) * self.draws.count / self.answers
 
     def _average(self, asked: Hypothesis) -> float:
-        """Return the average score of the answers, with what draws scatter by in it."""
-        return float(asked.score @ self.cleaned) / self.answers
+        """Return the average score of the answers, less what draws add; zero if it is that but for rounding.
+
+        Both tails are asked differently, and on which side of zero rounding falls, processors do not agree.
+        """
+        average = float(asked.score @ self.cleaned) / self.answers
+        return average if abs(average) > _ROUNDING * float(np.abs(asked.score).max()) else 0.0
 
     def _parts(self, value: float) -> tuple[float, float]:
         """Return which parts of alpha go to the normal law and to bets; no answer is looked at.

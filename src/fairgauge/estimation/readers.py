@@ -125,11 +125,6 @@ class Reader(ABC):
         found = self.ratio(ratio, alpha)
         return found.low <= value <= found.high
 
-    def share_accepts(self, share: Ratio, value: float, alpha: float) -> bool:
-        """Tell whether the interval of a share holds a value; faster than finding it where that is possible."""
-        low, high = self.share(share, alpha)
-        return low <= value <= high
-
     def mean(self, side: Side, alpha: float) -> Interval:
         """Return the interval of the mean of a group, or of several together.
 
@@ -221,12 +216,9 @@ class Reader(ABC):
             found = self.gap(pair, alpha)
             return found.low <= value <= found.high
         score, share, part = self._asked(pair, alpha)
-        # The share that the answers point to is in its own interval, and mostly accepts what that does.
-        told, (least, most) = share.value(self.law), self.estimands.band.among(pair)
-        likely = min(max(told, least), most)
-        if (likely == told or self.share_accepts(share, likely, SHARE * part)) and self.test_of(
-            score, (likely, likely), part
-        ).accepts(value):
+        # The share that the answers point to is in its own interval, so what it accepts at once is in the gap's.
+        told, (least, most) = score.told(self.law), self.estimands.band.among(pair)
+        if least <= told <= most and self.test_of(score, (told, told), part).accepts_at_once(value):
             return True
         return self.test_of(score, self._split(pair, share, part), part).accepts(value)
 
@@ -371,10 +363,6 @@ class TestReader(Reader):
     def share(self, share: Ratio, alpha: float) -> tuple[float, float]:
         """Return an interval of a group's share."""
         return inverted(self.test(share, alpha), close=_ROUGHLY)
-
-    def share_accepts(self, share: Ratio, value: float, alpha: float) -> bool:
-        """Tell whether that interval holds a value: whether its test accepts it."""
-        return self.test(share, alpha).margin(value) < 0
 
     def _require_part(self, ratio: Ratio, alpha: float) -> None:
         if ratio.constant is not None:

@@ -292,6 +292,11 @@ class GapTest(ABC):
         """Tell whether a gap is accepted."""
         return self.margin(value) < 0
 
+    def accepts_at_once(self, value: float) -> bool:
+        """Tell quickly that a gap surely is accepted; ``False`` where that is not seen."""
+        del value
+        return False
+
     def limit(self, value: float) -> float:
         """Return about how far from the estimate gaps are accepted."""
         middle = self.shares[len(self.shares) // 2 :][:1]

@@ -365,21 +365,39 @@ def test_the_share_of_an_anytime_gap_holds_at_every_look_too():
     assert isinstance(found.test(told().mean_of(0), 0.05), AnytimeTest)
 
 
-@pytest.mark.parametrize("answers", [300, 3000, 50_000])
-@pytest.mark.parametrize("share", [(0.3, 0.3), (0.27, 0.33)])
-def test_what_is_accepted_at_once_is_what_the_margin_accepts(answers: int, share: tuple[float, float]):
-    test = judged(answers, share=share)
+@pytest.mark.parametrize("answers", [3000, 50_000])
+@pytest.mark.parametrize("about", [0.0, 0.03])
+def test_what_is_accepted_at_once_is_accepted_by_the_whole_test(answers: int, about: float):
+    """Proven where the share that the answers point to is a point that is asked, and seen beside it."""
+    told = judged(answers).score.told(judged(answers).counts)
+    test = judged(answers, share=(told - about, told + about))
     wide = 1.5 * test.limit(test.estimate)
     values = np.linspace(test.estimate - wide, test.estimate + wide, 25)
-    decided = [test.accepts(value) for value in values]
-    assert decided == [test.margin(value) < 0 for value in values]
-    assert {True, False} == set(decided)
+    at_once = [value for value in values if test.accepts_at_once(value)]
+    assert 5 < len(at_once) < 20
+    assert all(test._beyond(value) < 0 for value in at_once)
+
+
+def test_the_share_that_the_answers_point_to_is_one_of_its_interval(monkeypatch: pytest.MonkeyPatch):
+    """Whatever the points beside it say; a share outside of the interval is not."""
+    monkeypatch.setattr(PopulationGapTest, "_beyond", lambda _self, _value: 7.0)
+    told = judged(50_000).score.told(judged(50_000).counts)
+    within, beside = judged(50_000, share=(told - 0.01, told + 0.01)), judged(50_000, share=(told + 0.01, 0.5))
+    assert within.accepts(within.estimate)
+    assert within.margin(within.estimate + 1) == 7
+    assert beside.margin(within.estimate) == 7
+
+
+def test_few_answers_are_not_accepted_at_once():
+    """Where bets alone decide."""
+    test = judged(300)
+    assert not test.accepts_at_once(test.estimate)
 
 
 def test_what_is_accepted_at_once_needs_no_bounds_of_the_variance(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(PopulationGapTest, "variances", None)
-    test = judged(50_000, share=(0.3, 0.3))
-    assert test.accepts(test.estimate)
+    reader = PopulationReader(told(), drawn(50_000, 0.3, (0.6, 0.2)), split=Thrown("x"))
+    assert reader.believes_gap((0, 1), 0.4, 0.05)
 
 
 @pytest.mark.parametrize("ratio", [1.05, 3.0])

@@ -225,3 +225,11 @@ def test_the_rough_bound_knows_how_large_a_score_and_a_draw_can_be(count: int):
     expected = math.exp(-1000 * average**2 / (2 * (variance + size * average / 3)))
     assert average > 0
     assert test._roughly(asked, 15.9) == pytest.approx(expected, rel=1e-9)
+
+
+def test_which_side_of_zero_rounding_falls_on_decides_nothing():
+    """Both tails of the estimate's own score are asked differently, and processors round it to either side."""
+    for ones in range(5300, 5340):
+        test = coin_test(ones, 10_007, 0.05)
+        assert test._average(test.asked(test.estimate)) == 0
+        assert test._average(test.asked(test.estimate - 1e-9)) > 0 > test._average(test.asked(test.estimate + 1e-9))
