@@ -5,7 +5,7 @@ RFC 8785 asks for nothing but sorted keys, no white space and few escapes: the s
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, NoReturn
 
@@ -30,6 +30,20 @@ def _check_bytes(data: object, *, error: type[InvalidInput]) -> None:
         raise error("document", given, "must be given as bytes; load() takes a file's name")
 
 
+def once(error: type[InvalidInput]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return what makes an object of its members and refuses one given twice: readers differ in which counts."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise error(key, value, "must be given once")
+            found[key] = value
+        return found
+
+    return unique
+
+
 def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
     """Read an object from JSON without guessing: duplicate keys and numbers with a fraction are refused.
 
@@ -40,19 +54,11 @@ def decode(data: bytes, *, error: type[InvalidInput]) -> dict[str, Any]:
     if len(data) > LONGEST_DOCUMENT:
         raise error("document", f"{len(data)} bytes", f"must be at most {LONGEST_DOCUMENT} bytes")
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in members:
-                raise error(key, value, "must be given once")
-            members[key] = value
-        return members
-
     def refuse(number: str) -> NoReturn:
         raise error("document", number, "must hold no number but integers")
 
     try:
-        document = json.loads(data.decode(), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse)
+        document = json.loads(data.decode(), object_pairs_hook=once(error), parse_float=refuse, parse_constant=refuse)
     except error:
         raise
     except (ValueError, RecursionError) as problem:

@@ -63,7 +63,7 @@ def agreement(study: Study, sealed: Sealed) -> _Agreement:
         other words, and the numbers agree.  ``none``: they do not.
     """
     named, same = sealed.estimate, sealed.version == __version__
-    found = _found(study, sealed)
+    found = _found(study, sealed, same=same)
     if same:
         return "whole" if _close(found, named) else "none"
     return "numbers" if _close(_numbers_of(found), _numbers_of(named)) else "none"
@@ -201,11 +201,14 @@ def _are_answers(ids: Any, held: Any) -> bool:
     return bool((types.is_binary(ids) or types.is_fixed_size_binary(ids)) and types.is_integer(number))
 
 
-def _found(study: Study, sealed: Sealed) -> dict[str, Any]:
-    """Return the estimate that the sealed tally gives, by the terms that the seal names."""
+def _found(study: Study, sealed: Sealed, *, same: bool) -> dict[str, Any]:
+    """Return the estimate that the sealed tally gives, on the terms on which it is sealed.
+
+    A collector has no choice of these, and nothing signs them: only another version may have had others.
+    """
     tally, named = sealed.seal.counted, sealed.estimate
     terms = {"confidence": named.get("confidence", 0.99), "interval": str(named.get("interval", ""))}
-    return estimation.estimate(study, tally, **terms).to_dict()
+    return estimation.estimate(study, tally, **({} if same else terms)).to_dict()
 
 
 def _short(value: object) -> str:

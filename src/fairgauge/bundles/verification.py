@@ -32,7 +32,7 @@ class Check:
 
     Args:
         about: What it is about: ``study``, ``signature``, ``tally``, ``seal``, ``record``, ``export``, ``report``, or
-            ``words`` for the words of a report.
+            ``words`` for the words of a report or a seal.
         outcome: ``holds``, ``broken``, or ``open`` if it was not, or could not be checked.
         sentence: What was found, for people.
     """
@@ -85,9 +85,9 @@ class Verification:
 
     @property
     def unread(self) -> tuple[Check, ...]:
-        """What was not compared though a reader goes by it: a report's words.
+        """What was not compared though a reader goes by it: the words of a report or a seal.
 
-        Whoever forges a report also writes which version made it, so that is no reason to let it pass.
+        Whoever forges them also writes which version made them, so that is no reason to let them pass.
         """
         return tuple(check for check in self.checks if check.about == "words" and check.outcome == "open")
 
@@ -190,6 +190,8 @@ class _Run:
             self._say("signature", "open", f"The signature of the study was not checked: {_NEEDS}.")
         elif not good:
             self._say("signature", "broken", "The signature of the study is not by the holder of this key.")
+        elif piece is not None and named not in (None, *keys):
+            self._say("signature", "broken", f"{piece.name} names {named}, which is not the key that signed it.")
         elif self._signatures.keys:
             self._say("signature", "holds", "The holder of that key published this study.")
         else:
@@ -241,6 +243,9 @@ class _Run:
             self._say("tally", "broken", f"{piece.name} is not the tally that was sealed: {said}.")
         else:
             self._say("tally", "holds", f"{piece.name} is the tally that was sealed on {seal.closed}.")
+            if self._tally.products and "export" not in self._pieces:
+                said = "its sums of products are in no seal, and there is no export to make them from again"
+                self._say("tally", "broken", f"{piece.name}: {said}.")
 
     def _sealed_estimate(self, sealed: Sealed) -> None:
         name = self._seal_name
@@ -256,7 +261,7 @@ class _Run:
         else:
             self._say("seal", "holds", f"The numbers in {name} are those that the sealed tally gives.")
             said = f"version {sealed.version} sealed it, and says them in its own words."
-            self._say("seal", "open", f"The sentences in {name} were not compared: {said}")
+            self._say("words", "open", f"The sentences in {name} were not compared: {said}")
 
     def _seal_signature(self, sealed: Sealed) -> None:
         name, keys = self._seal_name, self._signatures.keys
@@ -267,6 +272,8 @@ class _Run:
             whose = "the holder of this key" if keys else "the holder of the key that it names"
             said = f"The signature of {name} is not by {whose}: the seal is forged, or was changed."
             self._say("seal", "broken", said)
+        elif keys and sealed.key not in keys:  # which a reader of the file, or of a report of it, would take for good
+            self._say("seal", "broken", f"{name} names {sealed.key}, which is not the key that signed it.")
         elif keys:
             self.by = "by the holder of that key"
             self._say("seal", "holds", f"{name} is signed with that key.")
@@ -347,6 +354,7 @@ class _Run:
                     check_answers(self._study, self._seal.seal, export)
                     said = f"{self._seal.seal.answers:,} {self._counted}, which are the sealed ones."
                     self._say("export", "holds", f"{piece.name} was counted again: {said}")
+                    self._multiplied(piece, export)
                 else:
                     self._add_up(piece, export)
         except SealBroken as error:
@@ -378,6 +386,12 @@ class _Run:
         said = f"{piece.name} was added up again: its {found.answers:,} {self._counted} give the tally."
         self._say("export", "holds", said)
         self._say("export", "open", f"Whether these are all the {self._counted} that came: there is no seal.")
+
+    def _multiplied(self, piece: Piece, export: "_Watched") -> None:
+        """Make the sums of products again: a seal has none."""
+        wanted = () if self._tally is None else self._tally.products
+        if wanted and wanted != self._study.products(payload_of(payload) for _, payload in export):
+            self._say("tally", "broken", f"The tally's sums of products are not those of {piece.name}.")
 
     def _not_counted(self) -> None:
         if self._seal is not None:
@@ -421,6 +435,11 @@ class _Run:
             self._say("report", "broken", f"{name} tells of another seal than {self._seal_name}.")
         elif said.seal is not None:
             self._say("report", "holds", f"{name} tells of this seal.")
+        if self._seal is not None:
+            terms = {"interval": found.stated.interval, "confidence": found.stated.confidence}
+            for what, value in terms.items():
+                if value != (sealed := self._seal.estimate.get(what)):
+                    self._say("report", "broken", f"{name} has {what} {value}, and {self._seal_name} has {sealed}.")
         if said.date is not None:
             when = f"{name} says that it was made on {said.date}; nothing signs that date."
             if said.seal is not None and said.date < said.seal.closed[:10]:

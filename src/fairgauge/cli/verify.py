@@ -58,8 +58,8 @@ def verify(
     """Recompute the exact epsilon of a study, and check that tally, seal, export and report belong to it.
 
     The last line says whether the numbers are sealed, and by whom.  Exit status: 0 if everything that was checked
-    holds, 1 if something is broken, 2 if a file cannot be read, and 3 if nothing is broken, but a report's words were
-    not compared, since another version made it.
+    holds, 1 if something is broken, 2 if a file cannot be read, and 3 if nothing is broken, but the words of a report
+    or seal were not compared, since another version made them.
     """
     bundle = gather(files)
     piece = bundle.pieces["study"]
@@ -146,9 +146,9 @@ def _show_checks(checked: Verification, others: tuple[str, ...], *, private: boo
     if broken:
         out.print(Text(f"NOT VERIFIED: {broken} {'thing is' if broken == 1 else 'things are'} broken.", "bold red"))
     elif checked.unread:
-        said = "NOT VERIFIED: nothing is broken, but the words of the report were not compared."
+        said = "NOT VERIFIED: nothing is broken, but words that another version wrote were not compared."
         out.print(Text(said, "bold red"))
-        out.print("Verify it with the version that made it, or write it anew from these files with fairgauge report.")
+        out.print("Verify with that version; a report can be written anew from these files with fairgauge report.")
     else:
         out.print("Everything that was checked holds.")
     if checked.sealed:

@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from fairgauge import __version__, estimation
-from fairgauge.canonical import encode
+from fairgauge.canonical import encode, members, once
 from fairgauge.collector.merkle import Growing
 from fairgauge.collector.stores.released_sums import may_leave, summed
 from fairgauge.collector.stores.store import Published, Store
@@ -205,13 +205,14 @@ def read_sealed(data: bytes) -> Sealed:
         InvalidInput: If it is none.
     """
     try:
-        document = json.loads(data)
+        document = json.loads(data, object_pairs_hook=once(InvalidInput))
         fields = dict(document["seal"])
         fields |= {name: tuple(fields[name]) for name in ("tally", "sites") if name in fields}
         seal = Seal(**fields)
         key, signature, estimate = (document[name] for name in ("key", "signature", "estimate"))
         if "version" not in document or seal.format in _DRAFTS:
             raise InvalidInput("sealed.format", seal.format, OF_BEFORE)
+        members(document, "seal", "key", "signature", "estimate", "version", error=InvalidInput)
         found = Sealed(seal, key, signature, estimate, document["version"])
         if [*map(type, (key, signature, estimate, found.version))] != [str, str, dict, str]:
             raise TypeError

@@ -441,6 +441,8 @@ def _line(raw: bytes, where: str) -> Line:
         texts = (line.digest, line.at, line.study, line.before, line.key, line.signature)
         if line.did not in _DID or type(line.batch) is not int or not all(type(text) is str for text in texts):
             raise ValueError
+        if line.to_bytes() != raw:  # other readers might read it otherwise
+            raise ValueError
     except (RecursionError, TypeError, ValueError):
         raise InvalidInput("record", where, "must be a line of a record") from None
     return line

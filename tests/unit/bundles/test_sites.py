@@ -101,6 +101,11 @@ def test_whatever_was_changed_is_found(made: dict[str, bytes], tmp_path: Path, w
     assert checked(tmp_path, {name: data for name, data in (made | changed).items() if name in alone}).broken
 
 
+def test_an_operators_tally_has_sums_of_products_that_the_answers_give(made: dict[str, bytes], tmp_path: Path):
+    files = {name: data for name, data in made.items() if name != "report.html"}
+    assert checked(tmp_path, files | {"tally.json": Tally.of(STUDY, ANSWERS).to_bytes()}).broken == ()
+
+
 def test_without_a_seal_the_answers_are_added_up(made: dict[str, bytes], tmp_path: Path):
     files = {name: made[name] for name in ("study.json", "answers.ndjson")}
     whole = Tally.of(STUDY, ANSWERS)

@@ -335,6 +335,88 @@ def test_names_and_words_of_the_files_cannot_rewrite_what_is_said(bundle: Served
     assert all(text.isprintable() for text in (*sentences, *found.others))
 
 
+def sealed_otherwise(folder: Path, **changes: object) -> None:
+    """Change what stands beside the seal, which nothing signs."""
+    path = folder / "sealed.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | changes), encoding="utf-8")
+
+
+def reported_otherwise(folder: Path, particulars: Provenance | None = None, **terms: object) -> None:
+    """Make the report anew from the same files, on other terms."""
+    page = folder / "report.html"
+    study, tally = Study.load(folder / "study.json"), Tally.load(folder / "tally.json")
+    said = read_stated(page.read_text(encoding="utf-8"))
+    found = estimate(study, tally, **({"confidence": said.confidence, "interval": said.interval} | terms))
+    page.write_text(render_report(study, tally, found, particulars or said.particulars), encoding="utf-8")
+
+
+FORGER = Signer(b"f" * 32)
+
+
+def test_a_genuine_signature_does_not_vouch_for_another_key(bundle: Served):
+    """Whoever reads that everything holds would take the key that the report names for the collector's."""
+    path, page = bundle.folder / "sealed.json", bundle.folder / "report.html"
+    sealed_otherwise(bundle.folder, key=FORGER.public)
+    said = read_stated(page.read_text(encoding="utf-8")).particulars
+    reported_otherwise(bundle.folder, replace(said, seal=read_sealed(path.read_bytes()).note))
+    assert FORGER.public in page.read_text(encoding="utf-8")
+    found = verified(bundle)
+    assert found.sealed is False
+    assert found.broken[0].sentence == f"sealed.json names {FORGER.public}, which is not the key that signed it."
+
+
+def test_nor_does_that_of_a_study(bundle: Served):
+    path = bundle.folder / "signature.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"key": FORGER.public}), encoding="utf-8")
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert said == f"signature.json names {FORGER.public}, which is not the key that signed it."
+
+
+@pytest.mark.parametrize("terms", [{"confidence": 0.5}, {"interval": "normal"}])
+def test_what_is_sealed_has_one_interval(bundle: Served, terms: dict[str, object]):
+    reported_otherwise(bundle.folder, **terms)
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    ((what, value),) = terms.items()
+    assert said.startswith(f"report.html has {what} {value}, and sealed.json has ")
+    study, tally = Study.load(bundle.folder / "study.json"), Tally.load(bundle.folder / "tally.json")
+    sealed_otherwise(bundle.folder, estimate=estimate(study, tally, **terms).to_dict())  # type: ignore[arg-type]
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert said == "The estimate in sealed.json is not the one that the sealed tally gives."
+
+
+def test_sentences_of_a_seal_that_were_not_compared_are_no_verification(bundle: Served):
+    found = json.loads((bundle.folder / "sealed.json").read_bytes())["estimate"]
+    sealed_otherwise(bundle.folder, version="0.0.1", estimate=found | {"conclusion": "Nobody is worse off."})
+    (bundle.folder / "report.html").unlink()
+    assert verified(bundle).broken == ()
+    (said,) = verified(bundle).unread
+    assert said.sentence.startswith("The sentences in sealed.json were not compared: version 0.0.1 sealed it")
+
+
+def test_a_seal_says_each_thing_once_and_nothing_else(bundle: Served):
+    path = bundle.folder / "sealed.json"
+    genuine = path.read_text(encoding="utf-8")
+    other = json.dumps(json.loads(genuine)["seal"] | {"tally": [3000, 0, 0, 0]})
+    path.write_text(f'{{"seal": {other}, {genuine[1:]}', encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must be given once"):
+        verified(bundle)
+    path.write_text(genuine, encoding="utf-8")
+    sealed_otherwise(bundle.folder, conclusion="Nobody is worse off.")
+    with pytest.raises(InvalidInput, match="is not a field of this format"):
+        verified(bundle)
+
+
+@pytest.mark.parametrize("export", [True, False])
+def test_sums_of_products_that_no_seal_has_are_made_again_or_broken(bundle: Served, export: bool):
+    path = bundle.folder / "tally.json"
+    path.write_bytes(replace(Tally.load(path), products=tuple(range(10))).to_bytes())
+    (bundle.folder / "report.html").unlink()
+    if not export:
+        (bundle.folder / "answers.ndjson").unlink()
+    (said,) = checked(bundle.folder, bundle.key)["broken"]
+    assert "sums of products are " + ("not those of answers.ndjson" if export else "in no seal") in said
+
+
 def test_a_seal_of_another_study_is_called_that(bundle: Served):
     document = json.loads((bundle.folder / "sealed.json").read_bytes())
     document["seal"]["study"] = "0" * 64

@@ -252,7 +252,7 @@ def test_a_report_that_claims_another_version_does_not_pass(fairgauge: Run, tmp_
     done = fairgauge("verify", bundle)
     assert done.status == 3
     assert "between 1 and 2 points" in done.out
-    assert "NOT VERIFIED: nothing is broken, but the words of the report were not compared." in done.out
+    assert "NOT VERIFIED: nothing is broken, but words that another version wrote were not compared." in done.out
     told = fairgauge("verify", bundle, "--json").json
     assert (told["verified"], told["verdict"]) == (False, "words not compared")
     # What is broken comes before what was not compared.

@@ -311,10 +311,11 @@ def test_what_contradicts_a_line_is_refused_and_the_same_again_is_fine(tmp_path:
         lambda lines: [*lines[:2], *lines[3:]],
         lambda lines: [*lines[:-1], lines[-1].replace(b"released", b"sealed")],
         lambda lines: [*lines, lines[-1]],
+        lambda lines: [*lines[:-1], b'{"did":"sealed",' + lines[-1][1:]],
         lambda lines: [*lines[:3], b"{}\n", *lines[3:]],
         lambda lines: lines[1:],
     ],
-    ids=["changed", "left out", "last changed", "twice", "no line", "without a beginning"],
+    ids=["changed", "left out", "last changed", "twice", "said twice", "no line", "without a beginning"],
 )
 def test_a_record_that_was_changed_is_not_read(change: Callable[[list[bytes]], list[bytes]], tmp_path: Path):
     filled(tmp_path)
