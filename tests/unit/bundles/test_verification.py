@@ -6,6 +6,7 @@ Covers: fairgauge.bundles.verification.
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -341,12 +342,13 @@ def sealed_otherwise(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_bytes()) | changes), encoding="utf-8")
 
 
-def reported_otherwise(folder: Path, particulars: Provenance | None = None, **terms: object) -> None:
+def reported_otherwise(folder: Path, particulars: Provenance | None = None, **terms: Any) -> None:
     """Make the report anew from the same files, on other terms."""
     page = folder / "report.html"
     study, tally = Study.load(folder / "study.json"), Tally.load(folder / "tally.json")
     said = read_stated(page.read_text(encoding="utf-8"))
-    found = estimate(study, tally, **({"confidence": said.confidence, "interval": said.interval} | terms))
+    wanted: dict[str, Any] = {"confidence": said.confidence, "interval": said.interval} | terms
+    found = estimate(study, tally, **wanted)
     page.write_text(render_report(study, tally, found, particulars or said.particulars), encoding="utf-8")
 
 
@@ -373,13 +375,13 @@ def test_nor_does_that_of_a_study(bundle: Served):
 
 
 @pytest.mark.parametrize("terms", [{"confidence": 0.5}, {"interval": "normal"}])
-def test_what_is_sealed_has_one_interval(bundle: Served, terms: dict[str, object]):
+def test_what_is_sealed_has_one_interval(bundle: Served, terms: dict[str, Any]):
     reported_otherwise(bundle.folder, **terms)
     (said,) = checked(bundle.folder, bundle.key)["broken"]
     ((what, value),) = terms.items()
     assert said.startswith(f"report.html has {what} {value}, and sealed.json has ")
     study, tally = Study.load(bundle.folder / "study.json"), Tally.load(bundle.folder / "tally.json")
-    sealed_otherwise(bundle.folder, estimate=estimate(study, tally, **terms).to_dict())  # type: ignore[arg-type]
+    sealed_otherwise(bundle.folder, estimate=estimate(study, tally, **terms).to_dict())
     (said,) = checked(bundle.folder, bundle.key)["broken"]
     assert said == "The estimate in sealed.json is not the one that the sealed tally gives."
 
