@@ -2868,8 +2868,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "study: a field given twice is taken once",
-        "if key in members:",
-        "if False:",
+        "if key in found: raise error(key,",
+        "if False: raise error(key,",
         "test_reading_does_not_guess",
     ),
     _mutant(
