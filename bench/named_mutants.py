@@ -2067,6 +2067,36 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_an_answer_does_not_wait_for_a_thousand_other_requests",
     ),
     _mutant(
+        "storm: as many threads work for strangers as they ask for",
+        "turn = self._strangers if kind == STRANGER else self._others",
+        "turn = asyncio.Lock()",
+        "test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it",
+    ),
+    _mutant(
+        "storm: an operator waits behind strangers",
+        "turn = self._strangers if kind == STRANGER else self._others",
+        "turn = self._strangers",
+        "test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it",
+    ),
+    _mutant(
+        "storm: one thing for a stranger follows the other without a rest",
+        "rest = self._lane.rest(began) if kind == STRANGER else 0",
+        "rest = 0",
+        "test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer",
+    ),
+    _mutant(
+        "storm: reports are made in as many threads as there are readers",
+        "return await collector.desk.work(made, kind_of(request))",
+        "return await asyncio.to_thread(made)",
+        "test_what_strangers_ask_for_is_made_one_by_one",
+    ),
+    _mutant(
+        "storm: pages are made in as many threads as there are readers",
+        "await pages.desk.work(views, kind_of(request))",
+        "await asyncio.to_thread(views)",
+        "test_what_strangers_ask_for_is_made_one_by_one",
+    ),
+    _mutant(
         "storm: what is the same for everyone is free of charge",
         'await collector_of(request).turnstile.slow("free", _FREE_SECONDS)',
         "collector_of(request)",

@@ -53,6 +53,8 @@ STORMS = (
     ("exports-unread", OPEN, 700, "exports that are not read"),
     ("bodies-held", OPEN, 300, "bodies of 1.9 MB that are held open"),
     ("visitors", OPEN, 30, "a public page without end"),
+    ("reporters", OPEN, 40, "reports without end"),
+    ("reckoners", OPEN, 40, "estimates at another confidence each"),
     ("headers-held", OPEN, 1000, "requests that stop within their headers"),
     ("headers-sent", OPEN, 1000, "long addresses with many headers"),
     ("scripts-unread", OPEN, 1000, "documents that everyone may have, not read"),

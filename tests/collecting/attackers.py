@@ -184,6 +184,7 @@ def _getting(path: str, *, reads: bool, accept: str = "application/json") -> Att
                     reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
                     try:
                         where = path.replace("{study}", order.path)
+                        where = where.replace("{confidence}", f"{random.uniform(0.6, 0.99):.9f}")
                         writer.write(f"GET {where} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n".encode())
                         await _look(reader, seen, until, reads=reads)
                     finally:
@@ -218,6 +219,10 @@ exports_unread = _getting("{study}/export", reads=False)
 exports_read = _getting("{study}/export", reads=True)
 listeners = _getting("{study}/events", reads=False)
 visitors = _getting("{study}", reads=True, accept="text/html")
+
+
+reporters = _getting("{study}/report", reads=True, accept="text/html")
+reckoners = _getting("{study}/estimate?confidence={confidence}", reads=True)
 
 
 async def pipelined(order: Order) -> Seen:
@@ -338,6 +343,8 @@ ATTACKERS: dict[str, Attack] = {
     "exports-read": exports_read,
     "listeners": listeners,
     "visitors": visitors,
+    "reporters": reporters,
+    "reckoners": reckoners,
     "pipelined": pipelined,
     "burst": burst,
     "guesses": guesses,

@@ -12,7 +12,7 @@ thousands that come at once are thousands of short waits, not one long one for w
 Batches and exports go a slice at a time, all of them through one lane.  A slice takes a millisecond or two; then
 everything else that is ready gets its turn, and for as long as single answers come in the lane rests three times as
 long as it worked.  So whoever sends batches or reads exports, however many there are of them, gets a quarter of the
-collector's time at most while devices answer.
+collector's time at most while devices answer.  So does whoever asks for reports and pages, which are made in threads.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -33,6 +33,7 @@ from fairgauge.server.coarse_time import bucket_of
 from fairgauge.server.server_errors import Busy, TooMany
 from fairgauge.server.token_bucket import TokenBucket
 
+T = TypeVar("T")
 _BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
 HOUR = 3600
 _READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took
@@ -267,9 +268,35 @@ class Lane:
         async with self._free:
             began = time.monotonic()
             yield
-            now = time.monotonic()
-            busy = now - self._answered < CALM_SECONDS
-            await asyncio.sleep((now - began) * REST if busy else 0)
+            await asyncio.sleep(self.rest(began))
+
+    def rest(self, began: float) -> float:
+        """Return for how many seconds to rest after work that began at some time."""
+        now = time.monotonic()
+        return (now - began) * REST if now - self._answered < CALM_SECONDS else 0
+
+
+class Desk:
+    """Work that takes long, in a thread: one thing at a time for strangers, and one for everybody else.
+
+    All threads share one interpreter with whoever answers: six that made reports for strangers let devices wait for a
+    second.  What was made for a stranger is sent at once, and the next thing for one begins after a rest.
+    """
+
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
+        self._strangers, self._others = asyncio.Lock(), asyncio.Lock()
+
+    async def work(self, run: Callable[[], T], kind: str) -> T:
+        """Do something for a stranger, or for somebody else, when it is its turn."""
+        turn = self._strangers if kind == STRANGER else self._others
+        await turn.acquire()
+        began = time.monotonic()
+        try:
+            return await asyncio.to_thread(run)
+        finally:
+            rest = self._lane.rest(began) if kind == STRANGER else 0
+            asyncio.get_running_loop().call_later(rest, turn.release)
 
 
 class HeldResponse(StreamingResponse):

@@ -54,7 +54,7 @@ async def arrivals(request: Request) -> Response:
 async def estimate(request: Request, query: EstimateQuery) -> Response:
     """Show what the tally says now."""
     collector, entry = await _asked(request)
-    found = await collector.estimate(entry, confidence=query.confidence, interval=query.interval)
+    found = await collector.estimate(entry, confidence=query.confidence, interval=query.interval, kind=kind_of(request))
     return JSONResponse(found.to_dict())
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -16,7 +15,7 @@ from fairgauge.collector.audit_log import taken_notes
 from fairgauge.collector.config import Config
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.group_commit import Intake
-from fairgauge.collector.load_limits import Hourly, Lane, Room, Slots, Turnstile
+from fairgauge.collector.load_limits import Desk, Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, leaves_at_end, seal_of, sealed_document
@@ -34,7 +33,6 @@ from fairgauge.server.tickets import Tickets
 from fairgauge.study import Release, Study
 from fairgauge.tallies import Tally
 
-T = TypeVar("T")
 _CACHED_STUDIES = 10_000
 _PARSED_STUDIES = 16
 _DOCUMENTS, _DOCUMENT_BYTES = 64, 2**24  # at hand, of all studies together
@@ -105,6 +103,7 @@ class Collector:
         self.gateway = Gateway.in_folder(folder)
         self.turnstile = Turnstile(config.rates)
         self.lane = Lane()
+        self.desk = Desk(self.lane)
         self.hourly = Hourly(store, clock)
         self.retention = Retention(store, self.study)
         self.bodies = Room(config.limits.held_bytes)
@@ -123,7 +122,6 @@ class Collector:
         self._at_hand: dict[str, PublicStudy] = {}
         self._watching: asyncio.Task[None] | None = None
         self._sealing = asyncio.Lock()
-        self._estimating = asyncio.Semaphore(1)  # one at a time: answers come first
         self._committed = self._learned = float("-inf")
         self._contradicted: set[str] = set()  # studies that cannot be sealed, which was said
 
@@ -341,20 +339,15 @@ class Collector:
             self._studies[kept.digest] = found
         return found
 
-    async def estimate(self, entry: Entry, *, confidence: float, interval: str) -> Estimate:
-        """Return what the tally says now; the cost depends on the number of symbols, not of answers."""
+    async def estimate(self, entry: Entry, *, confidence: float, interval: str, kind: str) -> Estimate:
+        """Return what the tally says now, to somebody of a kind; the cost depends on the symbols, not on answers."""
         study, kept = await self.study(entry.digest), await self.document(entry.digest)
         if study.order is not None and kept.closed is None:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
         if kept.at_end and kept.closed is None:
             raise CannotEstimate("answers to this study are summed up when it closes, and nothing is shown before")
         tally = await self.tally(entry)
-        return await self.reckon(lambda: estimate(study, tally, confidence=confidence, interval=interval))
-
-    async def reckon(self, run: Callable[[], T]) -> T:
-        """Run what takes a while in a thread, one such thing at a time: answers come first."""
-        async with self._estimating:
-            return await asyncio.to_thread(run)
+        return await self.desk.work(lambda: estimate(study, tally, confidence=confidence, interval=interval), kind)
 
     # ------------------------------------------------------------------ the end of a study
     async def close(self, digest: str) -> None:

@@ -4,11 +4,13 @@ Covers: fairgauge.collector.load_limits.
 """
 
 import asyncio
+import threading
+import time
 
 import pytest
 
 from fairgauge.collector import load_limits as module
-from fairgauge.collector.load_limits import REST, Lane
+from fairgauge.collector.load_limits import REST, STRANGER, Desk, Lane
 
 
 def test_slices_take_turns_and_let_everyone_else_in_between():
@@ -88,3 +90,56 @@ def test_requests_begin_one_by_one_and_all_that_is_ready_goes_first():
     begun, seen = asyncio.run(play())
     assert begun == 1000
     assert seen[-1] <= 10  # one in each round, not a thousand in the first
+
+
+def test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it():
+    """Or a few who ask for reports keep so many threads busy that devices wait for the interpreter."""
+    begun, most, lock = [0], [0], threading.Lock()
+    hold = threading.Event()
+
+    def held() -> None:
+        with lock:
+            begun[0] += 1
+            most[0] = max(most[0], begun[0])
+        hold.wait(3)
+        with lock:
+            begun[0] -= 1
+
+    async def play() -> str:
+        desk = Desk(Lane())
+        waiting = [asyncio.create_task(desk.work(held, STRANGER)) for _ in range(5)]
+        while not begun[0]:
+            await asyncio.sleep(0.001)
+        told = await asyncio.wait_for(desk.work(lambda: "an operator's", "operator"), 2)
+        hold.set()
+        await asyncio.gather(*waiting)
+        return told
+
+    assert asyncio.run(play()) == "an operator's"
+    assert most == [1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "answering", "rested"), [(STRANGER, True, True), (STRANGER, False, False), ("operator", True, False)]
+)
+def test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer(kind: str, answering: bool, rested: bool):
+    async def play() -> float:
+        lane, ended = Lane(), 0.0
+        desk = Desk(lane)
+        if answering:
+            lane.answering()
+        await desk.work(lambda: time.sleep(0.03), kind)
+        ended = time.monotonic()
+        return await desk.work(time.monotonic, kind) - ended
+
+    assert (asyncio.run(play()) >= 0.03 * REST - 0.01) is rested
+
+
+def test_work_that_fails_frees_the_desk():
+    async def play() -> str:
+        desk = Desk(Lane())
+        with pytest.raises(ZeroDivisionError):
+            await desk.work(lambda: 1 // 0, STRANGER)
+        return await desk.work(lambda: "free", STRANGER)
+
+    assert asyncio.run(play()) == "free"

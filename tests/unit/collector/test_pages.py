@@ -7,6 +7,7 @@ fairgauge.collector.pages.study_pages, fairgauge.collector.pages.study_pages.
 import asyncio
 import json
 import re
+import time
 from html.parser import HTMLParser
 
 import httpx
@@ -322,6 +323,34 @@ def test_assets_are_cached_by_their_digest(ask):
             again = await desk.client.get(path, headers={"if-none-match": found.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
         assert len((await desk.get("/live.js", token="")).content) < 2048
+
+    ask(scene)
+
+
+@pytest.mark.parametrize(("path", "makes"), [("/report", "render_report"), ("", "privacy_views")])
+def test_what_strangers_ask_for_is_made_one_by_one(ask, monkeypatch: pytest.MonkeyPatch, path: str, makes: str):
+    """Each is a thread that takes the interpreter from devices: six of them made these wait for a second."""
+    from fairgauge.collector.pages import study_pages
+
+    making = most = 0
+    real = getattr(study_pages, makes)
+
+    def counted(*given: object) -> object:
+        nonlocal making, most
+        making += 1
+        most = max(most, making)
+        time.sleep(0.01)
+        making -= 1
+        return real(*given)
+
+    monkeypatch.setattr(study_pages, makes, counted)
+
+    async def scene(desk: Desk) -> None:
+        await publish(desk, STUDY, "results=public")
+        await answers(desk, 200)
+        found = await asyncio.gather(*(browse(desk, f"{ONE}{path}") for _ in range(6)))
+        assert {one.status_code for one in found} == {200}
+        assert most == 1
 
     ask(scene)
 

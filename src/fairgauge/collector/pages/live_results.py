@@ -167,7 +167,7 @@ class Reckoner:
         tallies = [entry.shown(look) for look in looks]
         now = _Now(study, tally, over, kept.at_end, aim, tallies)
         started = time.monotonic()
-        found = await self._collector.reckon(lambda: _reckon(now, known))
+        found = await self._collector.desk.work(lambda: _reckon(now, known), "everyone")
         known.last = replace(found, batch=kept.batch, at_end=kept.at_end, answers=answers)
         known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last

@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,7 +12,7 @@ from starlette.responses import Response
 from fairgauge.client.epochs import sharing
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.admission import outsiders_note
-from fairgauge.collector.load_limits import HeldResponse
+from fairgauge.collector.load_limits import Desk, HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
 from fairgauge.collector.pages.live_results import Live, Reckoner
 from fairgauge.collector.queries import ReportQuery
@@ -46,6 +48,12 @@ async def study(request: Request) -> Response:
     found, asked = await collector.study(digest), await pages.catalogue.asked(digest, voice)
     allowed = role_of(request) is not None or await may_see(collector, digest)
     results = await pages.reckoner.results(await collector.entry(digest)) if allowed else None
+
+    def views() -> tuple[Any, ...]:
+        shown = None if results is None else results.told(voice)
+        return shown, privacy_views(found, voice), None if found.release is None else crowd_view(found, voice)
+
+    told, privacy, crowd = await pages.desk.work(views, kind_of(request))
     return page(
         request,
         "study.html",
@@ -58,9 +66,9 @@ async def study(request: Request) -> Response:
         published=moment_of(kept.published),
         closed=None if kept.closed is None else moment_of(kept.closed),
         results=results,
-        told=None if results is None else await asyncio.to_thread(results.told, voice),
-        privacy=await asyncio.to_thread(privacy_views, found, voice),
-        crowd=None if found.release is None else await collector.reckon(lambda: crowd_view(found, voice)),
+        told=told,
+        privacy=privacy,
+        crowd=crowd,
         key=kept.key,
         address=address_of(request),
     )
@@ -107,7 +115,8 @@ async def report_text(request: Request, entry: Entry, asked: int | None, *, lang
         seal=None if sealed is None else read_sealed(sealed).note,
         language=language,
     )
-    return await asyncio.to_thread(render_report, found.study, found.tally, found.estimate, said)
+    made = partial(render_report, found.study, found.tally, found.estimate, said)
+    return await collector.desk.work(made, kind_of(request))
 
 
 @dataclass(frozen=True)
@@ -179,6 +188,7 @@ class Pages:
         self.catalogue = _Catalogue(collector)
         self.reckoner = Reckoner(collector)
         self.live = Live(collector, self.reckoner)
+        self.desk = Desk(collector.lane)  # of its own: pages are quick, and wait for no report
         self.designing = asyncio.Lock()  # one at a time: answers come first
 
 
