@@ -794,8 +794,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "crowd: an exponential is taken one step too small",
-        "rises = [_UP.next_plus(_UP.exp(",
-        "rises = [_UP.next_minus(_UP.exp(",
+        "rise = _UP.next_plus(_UP.exp(",
+        "rise = _UP.next_minus(_UP.exp(",
         "test_it_is_the_formula_rounded_up",
     ),
     _mutant(

@@ -24,7 +24,16 @@ from tests.collecting.servers import ServerProcess
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MISSING = "tests in a browser need Chromium; on Debian or Ubuntu: apt-get install chromium fonts-dejavu-core"
+# Two pages of Chromium's own, for its address bar, come with every window and take as long as the page that is tested.
+# What is said last counts alone, so the first line is what matters here of what Playwright turns off.
+OFF = (
+    "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,ThirdPartyStoragePartitioning,PaintHolding,OptimizationHints,"
+    "DestroyProfileOnBrowserClose,AvoidUnnecessaryBeforeUnloadCheckSync,AvoidCorsURLLoaderRestartOnRedirect,"
+    "MediaRouter,LensOverlay,NetworkTimeServiceQuerying,PreconnectToSearch,AimEnabled,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+)
 FLAGS = [
+    f"--disable-features={OFF}",
     "--no-sandbox",  # in containers the tests run as root
     "--disable-dev-shm-usage",
     "--disable-gpu",

@@ -150,7 +150,8 @@ def test_no_pair_of_names_is_turned_around_and_no_label_is_cut(
     assert turned(page, root) == []
     assert cut(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-    assert barriers(page) == []
+    if kind == "mixed":  # others are the same elements with shorter names
+        assert barriers(page) == []
 
 
 @pytest.mark.parametrize(

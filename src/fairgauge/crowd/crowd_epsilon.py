@@ -100,13 +100,17 @@ def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, _Pa
     """Return the largest sum of any pair, and the pair; two equal rows are a pair as well."""
     # exp rounds to the nearest whatever the context says, so one step from it is on the safe side of it.
     factor = DOWN.multiply(t, DOWN.next_minus(DOWN.exp(epsilon)))
-    own, other = [], []
-    for row in blanket.rows:
-        ratios = [(Decimal(weight), Decimal(least)) for weight, least in zip(row, blanket.least, strict=True)]
-        rises = [_UP.next_plus(_UP.exp(_UP.multiply(t, _UP.divide(weight, least)))) for weight, least in ratios]
-        own.append([_UP.multiply(least, rise) for (_, least), rise in zip(ratios, rises, strict=True)])
-        falls = [DOWN.multiply(factor, DOWN.divide(weight, least)) for weight, least in ratios]
-        other.append([_UP.next_plus(_UP.exp(fall.copy_negate())) for fall in falls])
+    # A table has few weights, each in many places, and both exponentials are slow.
+    entries = [list(zip(row, blanket.least, strict=True)) for row in blanket.rows]
+    own_of, other_of = dict[tuple[int, int], Decimal](), dict[tuple[int, int], Decimal]()
+    for entry in {entry for row in entries for entry in row}:
+        weight, least = map(Decimal, entry)
+        rise = _UP.next_plus(_UP.exp(_UP.multiply(t, _UP.divide(weight, least))))
+        own_of[entry] = _UP.multiply(least, rise)
+        fall = DOWN.multiply(factor, DOWN.divide(weight, least))
+        other_of[entry] = _UP.next_plus(_UP.exp(fall.copy_negate()))
+    own = [[own_of[entry] for entry in row] for row in entries]
+    other = [[other_of[entry] for entry in row] for row in entries]
     with localcontext(_UP):
         pairs = product(range(len(own)), repeat=2)
         return max((sum(map(mul, own[x], other[y]), start=Decimal(0)), (x, y)) for x, y in pairs)

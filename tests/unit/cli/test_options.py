@@ -3,6 +3,7 @@
 Covers: fairgauge.cli._option_rules.
 """
 
+import importlib
 import json
 import tomllib
 from copy import deepcopy
@@ -18,6 +19,7 @@ from fairgauge.channel import Channel
 from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.classical_designs import randomized_response
+from fairgauge.estimation import Estimate
 from fairgauge.planning import choose_design, choose_epsilon, counted_questions, crowd_plan, figure, plans
 from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.planning.few_people import FewPeople
@@ -116,6 +118,17 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     # What else could be done is planned as options are, and has tests of its own.
     monkeypatch.setattr(FewPeople, "ways", lambda *_, **__: iter(()))
     registry._made.cache_clear()
+    # The same estimate is shown in many ways, and of sites it takes long.
+    shown, kept = importlib.import_module("fairgauge.cli.estimate"), dict[str, Estimate]()
+    estimated = shown.run
+
+    def once(study: Study, tally: Tally, **how: Any) -> Estimate:
+        asked = repr((study.digest, tally.to_bytes(), how))
+        if asked not in kept:
+            kept[asked] = estimated(study, tally, **how)
+        return kept[asked]
+
+    monkeypatch.setattr(shown, "run", once)
     write_files(elsewhere)
     (elsewhere / "shares.csv").write_text("sex,age,share\nf,young,0.1\nf,old,0.2\nm,young,0.3\nm,old,0.4\n")
 
