@@ -437,6 +437,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_bytes_that_are_no_text_spoil_their_own_record_only",
     ),
     _mutant(
+        "silence: what cannot be said to a person shows in the status of the command",
+        "sys.stderr = StringIO()",
+        "pass",
+        "test_what_cannot_be_said_does_not_show_in_how_it_ends",
+    ),
+    _mutant(
         "silence: others read what was prepared",
         'os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o600), "wb")',
         'os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode=0o644), "wb")',

@@ -25,7 +25,8 @@ import fairgauge.client.answer_file
 import fairgauge.client.delivery
 import fairgauge.client.policy
 import fairgauge.client.records
-import fairgauge.client.site_command
+import fairgauge.client.site_counts
+import fairgauge.client.site_settings
 import fairgauge.client.study_source
 import fairgauge.study
 from fairgauge.client import Answer, Ledger, Patience, answer, command

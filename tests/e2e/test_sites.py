@@ -1,6 +1,6 @@
 """Six hospitals, from the study to the estimate, by the commands that people type.
 
-Covers: fairgauge.client.site_command, fairgauge.reports.site_sentences
+Covers: fairgauge.reports.site_sentences
 """
 
 import csv

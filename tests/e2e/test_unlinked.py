@@ -1,7 +1,4 @@
-"""No party alone can link an answer to a person: what each receives and keeps is searched; and nothing is lost.
-
-Covers: fairgauge.client.steps
-"""
+"""No party alone can link an answer to a person: what each receives and keeps is searched; and nothing is lost."""
 
 import json
 import os

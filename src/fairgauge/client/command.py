@@ -14,17 +14,24 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
+from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, FairgaugeError, InvalidInput
 
 if TYPE_CHECKING:
+    from fairgauge.client.answer import Answer
     from fairgauge.client.budget import Limits
     from fairgauge.client.delivery import Patience
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.relay_client import Relay
+    from fairgauge.client.site_settings import SiteSettings
     from fairgauge.crowd import Crowd
-    from fairgauge.study import Study
+    from fairgauge.study import NoisyCounts, Study
+
+    # The ticket that was given, what to send through, and how long to try.
+    Way = tuple[str | None, Relay | None, Patience | None]
 
 AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
@@ -211,29 +218,20 @@ def _load(request: Request) -> "Study":
     return study
 
 
-def _run_for_site(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
-    """Answer for a site; a device loads nothing of what that needs."""
-    from fairgauge.client.site_command import run_for_site
-
-    del limits  # a site's are in its own file
-    run_for_site(request, study, study.questions[0].counts, patience=patience)
-
-
 def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
     """Answer for one person, and print what came of it."""
     from fairgauge.client.ledger import Ledger, default_ledger
-    from fairgauge.client.steps import hand_over, prepare, relay_of
 
     request.refuse(("site", "output"), "is for studies of sites only")
     if study.issuer is None:
         request.refuse(("issuer",), "is of no use: the study takes no blind tickets")
     ticket, profile = read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
-    relay = relay_of(request, study)
+    relay = _relay_of(request, study)
     notes: list[str] = []
     if ledger.state(study.digest) is None:
         notes = _misfits(request, study, profile)
-        ticket = prepare(ledger, study, request, (ticket, relay, patience))
+        ticket = _prepare(ledger, study, request, (ticket, relay, patience))
     answer = ledger.answer(study, profile, limit=limits, ticket=ticket)
     known = ledger.state(study.digest) == "delivered" and not request.again
     moment = ledger.moment(study.digest)
@@ -243,7 +241,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     if not known and not waits:
         if request.now and study.epoch is not None:
             sys.stderr.write(AT_ONCE)
-        hand_over(ledger, answer, request, (ticket, relay, patience))
+        _hand_over(ledger, answer, request, (ticket, relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
     until = _shown(moment) if waits else ""
@@ -267,8 +265,185 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
             text += f"\n{runners_sentence(study)}\n{readers_sentence(crowd)}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
-    # For the person's own eyes, when everything is sent.
-    sys.stderr.write("".join(f"answered all the same, but {note}\n" for note in notes))
+    _tell("".join(f"answered all the same, but {note}\n" for note in notes))
+
+
+def _run_for_site(request: Request, study: "Study", *, limits: "Limits", patience: "Patience | None") -> None:
+    """Answer for a site, show the noisy counts, and deliver them; a device loads nothing of what that needs."""
+    from fairgauge.client.ledger import Ledger
+    from fairgauge.client.site_counts import left_out
+
+    del limits  # a site's are in its own file
+    site = study.questions[0].counts
+    _check_for_site(request)
+    own = _settled(request, study)
+    ticket = sys.stdin.readline().strip() if request.ticket == "-" else request.ticket
+    ledger = Ledger(own.ledger)
+    known = ledger.state(study.digest)
+    if known is None and request.send is not None:
+        if ticket is None:
+            raise CannotAnswer(
+                "a collector takes a site's answer with a ticket only: ask whoever runs the study for one, and give it "
+                "with --ticket; nothing was drawn"
+            )
+        _prepare(ledger, study, request, (ticket, None, patience))
+    records = None if known is not None else own.load_records()
+    answer = ledger.answer(study, records, limit=own.limits, ticket=ticket)
+    if not request.json:
+        sys.stdout.write(f"{study.title}: what leaves this site, with noise in every count\n{table(site, answer)}\n")
+        sys.stdout.flush()
+    if request.output is not None:
+        answer.save(request.output)  # the same bytes, however often
+        ledger.mark_sent(answer)
+    elif known != "delivered" or request.again:
+        _hand_over(ledger, answer, request, (ticket, None, patience))
+    state = ledger.state(study.digest)
+    if request.json:
+        said = json.dumps(answer.to_dict() | {"state": state})
+    else:
+        done = {"delivered": "delivered before" if known == "delivered" else "delivered", "refused": "refused"}
+        said = f"{study.title}: answered, {done.get(str(state), 'not sent yet')}"
+    sys.stdout.write(f"{said}\n")
+    sys.stdout.flush()
+    if records is not None:
+        _tell(
+            f"{left_out(site, records):,} of {records.rows:,} records were left out: they lack a person, a group that "
+            "the study lists, or an outcome\n"
+        )
+
+
+def _tell(notes: str) -> None:
+    """Say what did not fit when everything is sent, for the person's or the site's own eyes.
+
+    Whether there is something to say, and place for it, must not show in how the command ends.
+    """
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(notes)
+            sys.stderr.flush()
+    except OSError:
+        sys.stderr = StringIO()  # Python would try again at its end, and say by its status that it could not
+
+
+def _check_for_site(request: Request) -> None:
+    """Refuse what is not for sites, and options that contradict each other."""
+    request.refuse(("relay", "issuer", "wait", "now"), "is for devices: that a site takes part is not hidden")
+    if request.group or request.value:
+        raise InvalidInput("group" if request.group else "value", "not shown", "must not be given for a site")
+    if request.to_file is not None:
+        raise InvalidInput("to-file", request.to_file, "must be --output for a site: each answer has a file of its own")
+    if request.send is not None and request.output is not None:
+        raise InvalidInput("output", request.output, "must not be given together with --send")
+
+
+def _settled(request: Request, study: "Study") -> "SiteSettings":
+    """Read the site's own file, and refuse a study that asks for more than it names, before records are opened."""
+    from fairgauge.client.site_settings import SiteSettings
+
+    request.refuse(("ledger", "limit", "study_limit"), "must be in the site's file, not beside --site")
+    if request.site is None:
+        raise CannotAnswer(
+            "the study is for sites that hold many people: give the site's own file with --site, once fairgauge agent "
+            "--prepare has read its records"
+        )
+    own = SiteSettings.load(request.site)
+    refused = own.policy.refused(study)
+    if refused is not None:
+        raise CannotAnswer(refused.text)
+    return own
+
+
+def table(site: "NoisyCounts", answer: "Answer") -> str:
+    """Return the noisy counts as a table: a line for each group, and a column for each outcome or value."""
+    corner, names = _outcomes(site)
+    size, groups = len(names), site.attribute.groups
+    lines = [[corner, *names]]
+    for index, group in enumerate(groups):
+        lines.append([group, *(f"{count:,}" for count in answer.payload[size * index : size * (index + 1)])])
+    first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
+    return "\n".join(
+        f"{line[0]:<{first}}" + "".join(f"  {text:>{width}}" for text, width in zip(line[1:], widths, strict=True))
+        for line in lines
+    )
+
+
+def _outcomes(site: "NoisyCounts") -> tuple[str, list[str]]:
+    """Return what stands over the groups, and what over each column: truth and prediction, or a value."""
+    from fractions import Fraction
+
+    from fairgauge.channel import LEVEL_UNIT
+
+    if site.metric is None or site.levels is None:
+        return "", ["truth 0, said 0", "truth 0, said 1", "truth 1, said 0", "truth 1, said 1"]
+    low, high = Fraction(site.metric.low), Fraction(site.metric.high)
+    values = (low + (high - low) * Fraction(level + LEVEL_UNIT, 2 * LEVEL_UNIT) for level in site.levels)
+    return site.metric.name, [f"{float(value):.6g}" for value in values]
+
+
+def _relay_of(request: Request, study: "Study") -> "Relay | None":
+    """Return the relay to send through; a study that names a gateway wants one."""
+    if request.relay is not None:
+        from fairgauge.client.relay_client import Relay
+
+        return Relay.of(study, request.relay)
+    if study.gateway is not None and request.send is not None:
+        rule = "must be given: the study has answers sent through a relay, so that the collector sees no addresses"
+        raise InvalidInput("relay", "nothing", rule)
+    return None
+
+
+def _prepare(ledger: "Ledger", study: "Study", request: Request, how: "Way") -> str | None:
+    """Do what comes before drawing: ask whether the study is open, and fetch a blind ticket; return the ticket."""
+    ticket, relay, patience = how
+    if study.unlinkable:
+        _check_everybodys(study, request, relay, patience)
+    if request.send is not None:
+        from fairgauge.client.delivery import check_open
+
+        check_open(study.digest, request.send, patience=patience, relay=relay)
+    if study.admission != "blind":
+        return ticket
+    if request.to_file is not None:
+        rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
+        raise InvalidInput("to-file", request.to_file, rule)
+    from fairgauge.client.exchange import fetch_token, issuer_in
+    from fairgauge.client.web import check_apart
+    from fairgauge.unlinkable.pass_token import answer_id
+
+    issuer = request.issuer or issuer_in(study)
+    for collector in (request.send, request.study):
+        if collector is not None and collector.startswith(("http://", "https://")):
+            check_apart("issuer", issuer, collector)
+    return answer_id(fetch_token(ledger, study, ticket, issuer=issuer, patience=patience))
+
+
+def _check_everybodys(study: "Study", request: Request, relay: "Relay | None", patience: "Patience | None") -> None:
+    """Refuse a study that may have been made for this device alone: its digest would tell whose the answer is."""
+    from fairgauge.client.delivery import Patience
+    from fairgauge.client.witness import check_listed, check_witness
+
+    check_witness(study, digest=request.digest, issuer=request.issuer)
+    if relay is not None and request.send is not None and study.admission != "blind":
+        check_listed(study.digest, request.send, relay=relay, timeout=(patience or Patience()).timeout)
+
+
+def _hand_over(ledger: "Ledger", answer: "Answer", request: Request, how: "Way") -> None:
+    """Put an answer where it was asked for: at the end of a file, or to a collector."""
+    _, relay, patience = how
+    if request.to_file is not None:
+        from fairgauge.client.answer_file import append
+
+        append(answer, request.to_file)
+        ledger.mark_sent(answer)
+    elif request.send is not None:
+        from fairgauge.client.delivery import deliver
+
+        try:
+            deliver(ledger, answer, request.send, patience=patience, relay=relay)
+        except AnswerRefused:
+            raise
+        except CannotSend as problem:
+            raise CannotSend(f"{problem}; the answer is in the ledger, and the same command sends it again") from None
 
 
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:

@@ -17,8 +17,8 @@ from typing import Any
 
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client.agent import Agent
-from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.agent_socket import ask_agent
 from fairgauge.client.answer import contributor_of
 from fairgauge.client.disk import make_folder
 from fairgauge.client.profile_entries import entry_of, entry_text

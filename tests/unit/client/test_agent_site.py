@@ -10,9 +10,9 @@ import pytest
 
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.agent import Agent
-from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
+from fairgauge.client.agent_socket import ask_agent
 from fairgauge.client.refusals import Refusal
 from fairgauge.client.site_settings import SiteSettings
 from tests.samples import sample_study

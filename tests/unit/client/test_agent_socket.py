@@ -1,6 +1,6 @@
 """The agent as a process that is asked over its socket.
 
-Covers: fairgauge.client.agent_client, fairgauge.client.agent_command.
+Covers: fairgauge.client.agent_socket, fairgauge.client.agent_command.
 """
 
 import json
@@ -22,10 +22,9 @@ import pytest
 
 from fairgauge.client import Answer, Ledger, agent_socket
 from fairgauge.client.agent import Agent
-from fairgauge.client.agent_client import ask_agent
 from fairgauge.client.agent_command import main
 from fairgauge.client.agent_settings import AgentSettings
-from fairgauge.client.agent_socket import AgentService
+from fairgauge.client.agent_socket import AgentService, ask_agent
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
 from tests.samples import sample_study, two_questions

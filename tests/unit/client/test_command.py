@@ -403,3 +403,18 @@ class TestStandardLibraryAlone:
     def test_as_a_module(self, here: Path) -> None:
         done = subprocess.run([sys.executable, "-m", "fairgauge.client", *ARGUMENTS], check=False, capture_output=True)
         assert (done.returncode, done.stderr) == (0, b"")
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+    @pytest.mark.parametrize("error", ["/dev/full", None], ids=["full", "closed"])
+    def test_what_cannot_be_said_does_not_show_in_how_it_ends(self, error: str | None, here: Path) -> None:
+        """Who starts the command sees its status, and what does not fit is said to the person alone."""
+        ended = []
+        for group in ("female", "not-listed"):
+            line = [sys.executable, "-m", "fairgauge.client", "study.json", f"--group=sex={group}", "--value=recall=1"]
+            redirected = f"2>{error}" if error else "2>&-"
+            shell = f'exec "$@" </dev/null {redirected}'
+            done = subprocess.run(
+                ["sh", "-c", shell, "sh", *line, f"--ledger={group}"], check=False, capture_output=True
+            )
+            ended.append((done.returncode, done.stdout))
+        assert ended == [(0, b"Sample: answered, not sent yet\n")] * 2

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer, Ledger, answer
-from fairgauge.client.command import main
+from fairgauge.client.command import main, table
 from fairgauge.client.refusals import refusal_text
-from fairgauge.client.site_command import table
 from fairgauge.errors import CannotAnswer
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study
 from tests.samples import sample_study
