@@ -1,4 +1,4 @@
-"""Entries as an app's code or a site's table gives them: whatever they do where they are read, there is an answer."""
+"""Entries as an app's code or a site's table gives them: whatever raises where they are read, there is an answer."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """Private metrics in NVFlare: filters of the site's own, a count on the server, and a job recipe.
 
 A site names the filters in its own ``privacy.json``.  A job that comes from elsewhere cannot leave them out, but by
-code of its own that changes NVFlare in memory: what a job measures becomes one answer to a study, and what it streams
-as metrics is emptied.
+code of its own that changes NVFlare in memory: what a job measures becomes one answer to a study, and what it would
+send beside its tasks' results does not leave.
 """
 
 from typing import TYPE_CHECKING

@@ -15,10 +15,11 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from nvflare.apis.event_type import EventType
-from nvflare.apis.fl_constant import FLContextKey, ReturnCode
+from nvflare.apis.fl_constant import FLContextKey, ReservedTopic, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import ReservedHeaderKey, Shareable, make_reply
 from nvflare.fuel.sec.audit import AuditService
+from nvflare.private.fed.client.client_run_manager import ClientRunManager
 from nvflare.private.fed.client.client_runner import ClientRunner
 from nvflare.widgets.fed_event import ClientFedEventRunner
 
@@ -28,6 +29,9 @@ from fairgauge.nvflare.task_result import study_of
 _PLACE = "_process_task"
 # What NVFlare's widget does on these is no sending.
 _OF_THE_RUN = (EventType.SYSTEM_BOOTSTRAP, EventType.START_RUN, EventType.CHECK_END_RUN_READINESS, EventType.END_RUN)
+# What NVFlare's runner asks the server beside its tasks, and what it answers: with codes, or by the door.
+_ASKED_BY_RUNNER = (ReservedTopic.TASK_CHECK, ReservedTopic.SYNC_RUNNER, ReservedTopic.JOB_HEART_BEAT)
+_DONE_BY_RUNNER = (ReservedTopic.DO_TASK, ReservedTopic.END_RUN, *_ASKED_BY_RUNNER)
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,46 @@ def hold_events() -> None:
 
     held.held = True  # type: ignore[attr-defined]
     ClientFedEventRunner.handle_event = held
+
+
+def hold_messages() -> None:
+    """Let no auxiliary message and no stream leave a job's process; more than once is as good as once.
+
+    NVFlare has parts that a job can name without code of its own, as far as the site's ``class_allow_list`` has them,
+    and that send by other ways than a task's reply: results to other sites, trees of XGBoost, logs, the files of a
+    folder.  What remains is what the runner itself asks and answers: nothing, or a task's number.
+    """
+    dispatch, ask = ClientRunManager.dispatch, ClientRunManager.send_aux_request
+    if getattr(ask, "held", False):
+        return
+
+    @wraps(ask)
+    def asked(manager: ClientRunManager, targets: Any, topic: Any, request: Any, *more: Any, **named: Any) -> Any:
+        if type(topic) is not str or topic not in _ASKED_BY_RUNNER:
+            return {}
+        bare = Shareable()
+        if topic == ReservedTopic.TASK_CHECK:
+            bare.set_header(ReservedHeaderKey.TASK_ID, str(request.get_header(ReservedHeaderKey.TASK_ID)))
+        return ask(manager, targets, topic, bare, *more, **named)
+
+    @wraps(dispatch)
+    def done(manager: ClientRunManager, topic: Any, request: Any, fl_ctx: FLContext) -> Shareable:
+        reply = dispatch(manager, topic, request, fl_ctx)
+        return reply if type(topic) is str and topic in _DONE_BY_RUNNER else make_reply(ReturnCode.OK)
+
+    @wraps(ClientRunManager.multicast_aux_requests)
+    def to_nobody(*_: Any, **__: Any) -> dict[str, Any]:
+        return {}
+
+    @wraps(ClientRunManager.stream_objects)
+    def unsent(*_: Any, **__: Any) -> tuple[str, None]:
+        return ReturnCode.EXECUTION_EXCEPTION, None
+
+    asked.held = True  # type: ignore[attr-defined]
+    ClientRunManager.send_aux_request = asked
+    ClientRunManager.dispatch = done
+    ClientRunManager.multicast_aux_requests = to_nobody
+    ClientRunManager.stream_objects = unsent
 
 
 def _read(runner: ClientRunner, task: Any) -> StudyTask:

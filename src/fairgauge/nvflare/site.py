@@ -1,7 +1,7 @@
 """The site's part: what its own ``privacy.json`` names, and a job that leaves NVFlare's code alone cannot leave out.
 
 NVFlare runs a site's filters before those of a job.  So the guard stands behind all of them, at the door
-(:mod:`fairgauge.nvflare.door`), and it also holds the widget that sends events to the server.
+(:mod:`fairgauge.nvflare.door`), and it also holds events, messages and streams that would go to the server.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from fairgauge.client import Answer
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Source, guarded
-from fairgauge.nvflare.door import ASKED, StudyTask, hold_events, keep_the_door
+from fairgauge.nvflare.door import ASKED, StudyTask, hold_events, hold_messages, keep_the_door
 from fairgauge.nvflare.task_result import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Study
 
@@ -68,7 +68,7 @@ class SiteGuard(FLComponent):
     A job's own filters and handlers of events come after the site's filters, so what they leave is not sent.  What is
     sent is made here once more, for the study that the task asked when it came: by the site's own agent, settings or
     records, which repeat an answer from their ledger.  Events for the server, which is how metrics are streamed, do not
-    leave.
+    leave, and nor do auxiliary messages and streams of a job's parts.
 
     Guarantee: exact; whatever a job's executor, filters, handlers of events, headers, cookies and properties say, the
     reply to a task that asks a study is an answer of the site's own source or a refusal of a few fixed texts, or one of
@@ -83,6 +83,7 @@ class SiteGuard(FLComponent):
         self._source = _SiteSource(agent, settings, records)
         keep_the_door(_guard_of_the_site)
         hold_events()
+        hold_messages()
 
     def leaving(self, asked: StudyTask, reply: Shareable) -> Shareable:
         """Return what leaves for a task, whatever a job made of its result."""
