@@ -26,7 +26,7 @@ from fairgauge.designs import AUTO, check_design
 from fairgauge.designs.classical_designs import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import Plan, Plans
-from fairgauge.planning.answering import with_answering
+from fairgauge.planning.answering import weighed_sentence, with_answering
 from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
 from fairgauge.planning.crowd_plan import CrowdAim, check_crowd, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.few_people import FewPeople, Way
@@ -196,6 +196,7 @@ def plan(
     else:
         own(contributors, _plan)(asked_of, plans)
         _show_sharing(count, plans, draft.terms)
+        _show_stratum(plans, draft.terms)
         _show_release(output, made)
         if aim is None and design == AUTO:
             own(contributors, _show_missed)(context, asked_of, plans)
@@ -322,6 +323,13 @@ def _show_sharing(count: int | None, plans: Plans, terms: Mapping[str, Any]) -> 
     said, enough = sharing_of(answers, *(terms.get(name) for name in ("epoch", "opens", "closes")))
     if said:
         (out if enough else err).print(said)
+
+
+def _show_stratum(plans: Plans, terms: Mapping[str, Any]) -> None:
+    if "stratum" not in terms:
+        return
+    for said in filter(None, (weighed_sentence(plan, terms["stratum"]) for plan in plans)):
+        out.print(said)
 
 
 def _show_release(output: Path | None, made: Study | None) -> None:

@@ -34,7 +34,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, ndtr
+from scipy.special import chdtri, ndtr, ndtri
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.honesty import IMPOSSIBLE
@@ -99,6 +99,24 @@ def design_effect(weights: Vector, answers: Vector) -> float:
     1.19
     """
     return float(np.sum(weights**2 / (answers / answers.sum())))
+
+
+def weighed_width(half: float, share: float, strata: int, *, alpha: float = 0.01) -> float:
+    r"""Return about the half-width of a weighed gap, from that of one stratum; each answers by its share.
+
+    Guarantee: asymptotic, if all strata have tables and variances as this one has.  Its own is
+    :math:`z \sqrt{V / (w K)}`, and the weighed one :math:`\sqrt{\chi^2_{H, 1 - \alpha}} \sqrt{V / K}`.
+
+    >>> round(weighed_width(0.02, 0.5, 2), 4)
+    0.0167
+
+    Args:
+        half: The half-width in this stratum.
+        share: Its share of all people.
+        strata: How many strata there are.
+        alpha: How often an interval may miss the truth.
+    """
+    return half * math.sqrt(share * float(chdtri(strata, alpha))) / -float(ndtri(alpha / 2))
 
 
 def _parts(answered: Sequence[tuple[Study, Tally]]) -> list[_Part]:

@@ -6,11 +6,12 @@ from decimal import Decimal
 from functools import cache
 
 from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.strata import weighed_width
 from fairgauge.planning.choose_epsilon import GOOD, enough
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import AnsweringLine, Plan, Plans
 from fairgauge.planning.table_pairing import DesignedTable, Planner, best_tables, name_of
-from fairgauge.study import Question
+from fairgauge.study import Question, Stratum
 from fairgauge.study.attribute import ALIKE, ANY
 from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.targets.scores import Scores
@@ -61,6 +62,19 @@ def answering_lines(
     reading = _Reading(place, tables, *terms)
     ways = {name: tuple(_answering(question, name) for question in questions) for name in (ANY, middle, ALIKE)}
     return tuple(reading.line(name, asked, best.clients, wanted) for name, asked in ways.items())
+
+
+def weighed_sentence(plan: Plan, stratum: Stratum) -> str | None:
+    """Return what a plan for one stratum gives for the gap of all, weighed; None where it plans no one gap."""
+    error = None if plan.best is None else plan.row(plan.best).error
+    if plan.target != "gap" or error is None:
+        return None
+    alpha, share = check_confidence(plan.confidence), float(stratum.share)
+    two, three = (weighed_width(error, share, strata, alpha=alpha) for strata in (2, 3))
+    return (
+        f"This is {stratum.name} alone, {stratum.share} of all people. If as many of each thousand answer elsewhere, "
+        f"the gap weighed by {stratum.of} is known to about ±{two:.4g} with two parts in all, ±{three:.4g} with three."
+    )
 
 
 def _answering(question: Question, answering: str) -> Question:

@@ -395,3 +395,18 @@ def test_a_plan_says_how_many_share_an_epoch(fairgauge: Run, tmp_path: Path):
     assert "86% of answers are alone in theirs: below 20 the moment tells much." in few.err
     many = fairgauge("plan", "study.toml", "--clients", "1e7")
     assert "About 496 others share an epoch with an answer." in many.out
+
+
+def test_a_plan_for_one_stratum_says_what_it_gives_of_all(fairgauge: Run, tmp_path: Path):
+    """The half-width of a part, times the root of its share and what weighing takes of chi-square."""
+    (tmp_path / "study.toml").write_text(
+        'title = "Falls in the north"\nepsilon = 2\nplanned = 40000\n'
+        'stratum = { of = "region", name = "north", share = 0.4 }\n[[metrics]]\nname = "recall"\nexpect = 0.9\n',
+        encoding="utf-8",
+    )
+    said = " ".join(fairgauge("plan", "study.toml", "--design", "randomized-response").out.split())
+    alone = float(said.partition("the gap to ±")[2].split(" ")[0])
+    told = said.partition("the gap weighed by region is known to about ±")[2]
+    assert told.endswith("with three.")
+    assert float(told.split(" ")[0]) == pytest.approx(alone * 0.4**0.5 * 9.21034**0.5 / 2.57583, rel=1e-3)
+    assert "weighed" not in fairgauge("plan", "--epsilon", 2, "--clients", 40_000).out

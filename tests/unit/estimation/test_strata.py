@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation import Estimate, estimate
-from fairgauge.estimation.strata import design_effect, standardised
+from fairgauge.estimation.strata import design_effect, standardised, weighed_width
 from fairgauge.reports import report
 from fairgauge.study import Question, Release, Stratum, Study
 from fairgauge.tallies import Tally
@@ -61,6 +61,18 @@ def test_an_interval_is_as_wide_as_chi_square_says(shares: tuple[str, ...]):
     gap = found.gap("female", "male")
     # What is rounded is rounded outward.
     assert 1 <= (gap.high - gap.low) / 2 / (math.sqrt(chi2.isf(0.01, len(shares))) * error) < 1.015
+
+
+@pytest.mark.parametrize("shares", [("0.4", "0.6"), ("0.2", "0.3", "0.5")])
+def test_a_plan_for_one_stratum_knows_what_is_read_of_all(shares: tuple[str, ...]):
+    """Where each part answers by its share, from the half-width of the first part alone."""
+    question = tells_all("0.5", "0.5", metric=RECALL)
+    answered = regions(question, *((share, "0.8", int(200_000 * float(share))) for share in shares))
+    (found,) = standardised(answered, interval="normal").questions
+    alone = estimate(*answered[0], interval="normal")["recall"].gap("female", "male")
+    planned = weighed_width((alone.high - alone.low) / 2, float(shares[0]), len(shares))
+    gap = found.gap("female", "male")
+    assert 1 <= (gap.high - gap.low) / 2 / planned < 1.015
 
 
 @pytest.mark.parametrize("kind", ["population", "anytime"])
