@@ -6,10 +6,11 @@ asked of it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Question
+from fairgauge.study.noisy_counts import Outcome
 
 if TYPE_CHECKING:
     from fairgauge.planning.input import Metrics
@@ -122,9 +123,17 @@ class Sites(Contributors):
         return known | {"expect": stated.get("right", draft.expect or None), "spread": draft.spread or None}
 
 
-_DEVICES = _Devices()
+# Whoever adds a mechanism adds what asks for it.
+BY_OUTCOME: dict[str | None, Contributors] = {None: _Devices(), **{one: Sites(one) for one in get_args(Outcome)}}
 
 
 def contributors_of(outcome: str | None) -> Contributors:
-    """Return who will answer: sites that count so, or devices where nobody says what is counted."""
-    return _DEVICES if outcome is None else Sites(outcome)
+    """Return who will answer: sites that count so, or devices where nobody says what is counted.
+
+    Raises:
+        InvalidInput: If nobody does.
+    """
+    if outcome not in BY_OUTCOME:
+        known = " or ".join(f'"{one}"' for one in BY_OUTCOME if one is not None)
+        raise InvalidInput("outcome", outcome, f"must be {known}")
+    return BY_OUTCOME[outcome]
