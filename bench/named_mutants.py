@@ -4021,4 +4021,22 @@ NAMED: tuple[NamedMutant, ...] = (
         "if not unit_of(metric).name:",
         "test_bare_numbers_say_what_they_are_in",
     ),
+    _mutant(
+        "order of groups: a table of two metrics is made for the order typed",
+        "order = own_order(first.target)",
+        "order = [0, 1]",
+        "test_a_table_for_groups_in_the_other_order_is_the_same_table",
+    ),
+    _mutant(
+        "order of groups: what groups are compared with decides nothing",
+        "if not comparisons or len(first) > FEW or len(alike) == len(first):",
+        "if comparisons or len(first) > FEW or len(alike) == len(first):",
+        "test_groups_that_only_comparisons_tell_apart_have_the_same_tables_in_any_order",
+    ),
+    _mutant(
+        "third mechanism: what a plan is asked for goes to sites whatever is named",
+        "return BY_OUTCOME[outcome]",
+        'return BY_OUTCOME[outcome and "confusion"]',
+        "test_plans_and_designs_are_of_one_table",
+    ),
 )

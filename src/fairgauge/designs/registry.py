@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, groupby, permutations, product
 from types import MappingProxyType
 
 import numpy as np
@@ -22,7 +22,9 @@ from fairgauge.channel import Channel
 from fairgauge.designs.classical_designs import Budgets, laplace, randomized_response
 from fairgauge.designs.optimal import centred, serves, total_measures, uncentred
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
+from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.scores import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCENTRED, Scores
+from fairgauge.targets.target import FEW, Target
 
 AUTO = "auto"
 GROUP = "fairgauge.designs"
@@ -213,14 +215,35 @@ def check_design(design: str) -> None:
 def _make(scores: Scores, epsilon: Decimal, design: str) -> Channel:
     # No table is made for how often groups answer, so one that is made already need not be made again.
     scores = scores.by(design).asking(ratio=None)
-    # A search could end elsewhere: which group is named first shall not matter.
-    order = sorted(range(scores.target.groups), key=scores.target.shares.__getitem__)
-    channel = _made(scores.in_order(order), epsilon)
-    return channel if order == sorted(order) else _in_order(channel, np.argsort(order).tolist())
+    order = own_order(scores.target)
+    return in_order(_made(scores.in_order(order), epsilon), np.argsort(order).tolist())
 
 
-def _in_order(channel: Channel, order: Sequence[int]) -> Channel:
+def own_order(target: Target) -> list[int]:
+    """Return groups in the order that tables are made in: by their shares, then by what they are compared with.
+
+    Guarantee: up to ``FEW`` groups, which one is named first decides nothing.
+
+    >>> [own_order(Target((0.5, 0.25, 0.25), comparisons=(Contrast((0,), (rare,)),))) for rare in (1, 2)]
+    [[1, 2, 0], [2, 1, 0]]
+    """
+    return list(_own_order(target.shares, target.comparisons))
+
+
+@lru_cache(maxsize=256)
+def _own_order(shares: tuple[float, ...], comparisons: tuple[Contrast, ...]) -> tuple[int, ...]:
+    first = sorted(range(len(shares)), key=shares.__getitem__)
+    alike = [list(group) for _, group in groupby(first, key=shares.__getitem__)]
+    if not comparisons or len(first) > FEW or len(alike) == len(first):
+        return tuple(first)
+    orders = (tuple(chain(*parts)) for parts in product(*map(permutations, alike)))
+    return min(orders, key=lambda order: sorted(contrast.in_order(order) for contrast in comparisons))
+
+
+def in_order(channel: Channel, order: Sequence[int]) -> Channel:
     """Return the same table for its groups in another order."""
+    if list(order) == sorted(order):
+        return channel
     rows, each = channel.table, (len(channel.table) - channel.abstain) // channel.groups
     blocks = [rows[each * group : each * (group + 1)] for group in order]
     return replace(channel, table=(*chain(*blocks), *rows[each * channel.groups :]))

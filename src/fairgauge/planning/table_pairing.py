@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from fairgauge.channel import Channel
 from fairgauge.designs import AUTO, make_channel
+from fairgauge.designs.registry import in_order, own_order
 from fairgauge.designs.two_metrics import TwoMetrics, sign_pairs
 from fairgauge.errors import Impossible
 from fairgauge.planning.choose_design import choose_design
@@ -207,15 +208,17 @@ def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str 
         name = CENTRED
         both_expected = first.values.expected is not None and second.values.expected is not None
         weights = [float(question.weight or 1) for question in ordered]
+        order = own_order(first.target)
+        least, most = (first.target.shares[group] for group in order)
         problem = TwoMetrics(
-            shares=(first.target.shares[0], first.target.shares[1]),
+            shares=(least, most),
             epsilon=epsilon,
             aims=(first.values.aim, second.values.aim),
             others=(second.values.expected, first.values.expected) if both_expected else (None, None),
             weights=(weights[0] / sum(weights), weights[1] / sum(weights)),
         )
         try:
-            channel = _joint(problem)
+            channel = in_order(_joint(problem), order)
         except Impossible:
             return None  # two tables of their own will do
     elif design == UNCENTRED and first.target.shares[0] == first.target.shares[1]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from importlib.metadata import EntryPoint
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from fairgauge.errors import Impossible, InvalidInput, NotPrivate
 from fairgauge.planning import figure
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.plans import plan_for
+from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
@@ -192,3 +194,16 @@ def test_the_ends_of_the_range_can_be_made(epsilon: str):
 
 def test_the_same_channel_is_not_made_twice():
     assert make_channel(SCORES, Decimal("0.7"))[1] is make_channel(SCORES, Decimal("0.7"))[1]
+
+
+def test_groups_that_only_comparisons_tell_apart_have_the_same_tables_in_any_order():
+    weights = {frozenset("ab"): 2.0, frozenset("bc"): 3.0}
+    found = []
+    for groups in ("abc", "cab", "bca", "acb"):
+        pairs = [(a, b) for a, b in combinations(range(3), 2) if frozenset((groups[a], groups[b])) in weights]
+        comparisons = tuple(Contrast((a,), (b,), weights[frozenset((groups[a], groups[b]))]) for a, b in pairs)
+        target = Target((1 / 3, 1 / 3, 1 / 3), comparisons=comparisons)
+        channel = make_channel(Scores(target), Decimal(1), design="uncentred")[1]
+        each = len(channel.table) // 3
+        found.append({group: channel.table[each * n : each * (n + 1)] for n, group in enumerate(groups)})
+    assert found[1:] == found[:1] * 3

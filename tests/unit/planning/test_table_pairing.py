@@ -92,6 +92,20 @@ def test_a_table_for_values_in_the_other_order_is_the_same_table():
         assert Scores.of(question).variance(second) == pytest.approx(variance, rel=1e-6)
 
 
+def test_a_table_for_groups_in_the_other_order_is_the_same_table():
+    found = []
+    for groups in (("female", "male"), ("male", "female")):
+        shares = {"female": "0.57", "male": "0.43"}
+        sex = Attribute("sex", {group: shares[group] for group in groups}, answering="alike")
+        questions = [Question(RECALL, sex, expect="0.9", spread="0.1"), Question(FPR, sex)]
+        table = joint_table(questions, Decimal(2), design="centred")
+        assert table is not None
+        rows = [table.questions[0].channel.table[4 * n : 4 * n + 4] for n in range(2)]
+        found.append((dict(zip(groups, rows, strict=True)), table.variances))
+    assert found[0][0] == found[1][0]
+    assert found[0][1] == pytest.approx(found[1][1], rel=1e-9)
+
+
 def test_only_gaps_of_two_known_groups_share_a_table():
     assert can_share(asked())
     three = Attribute("age", {"a": "0.2", "b": "0.3", "c": "0.5"}, answering="alike")
