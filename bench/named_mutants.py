@@ -1408,8 +1408,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "design: groups are taken in the order in which they are typed",
-        "order = sorted(range(scores.target.groups), key=scores.target.shares.__getitem__)",
-        "order = list(range(scores.target.groups))",
+        "first = sorted(range(len(shares)), key=shares.__getitem__)",
+        "first = list(range(len(shares)))",
         "test_groups_in_the_other_order_have_the_same_table_with_its_rows_in_that_order",
     ),
     _mutant(
