@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from fairgauge.study import Study
 
 # With fewer others in an epoch than this, its order hides little, and whoever designs a study is told so.
-_ENOUGH_TOGETHER = 20
+ENOUGH_TOGETHER = 20
+RARELY = 0.005  # which part of answers may be alone in their epoch before it is said
 
 
 def next_moment(now: float, epoch: int, closes: str | None = None) -> int:
@@ -53,16 +54,23 @@ def sharing_of(planned: int | None, epoch: int | None, opens: str | None, closes
     >>> sharing_of(3000, 60, "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z")[0][:71]
     'About 0.149 others share an epoch with an answer, and 86% of answers ar'
     """
-    if planned is None or epoch is None or opens is None or closes is None:
+    others = others_of(planned, epoch, opens, closes)
+    if others is None:
         return "", True
-    begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (opens, closes))
-    others = (planned - 1) * min(1.0, epoch / (ends - begins))
     said = f"About {others:.3g} others share an epoch with an answer"
-    if others >= _ENOUGH_TOGETHER:
+    if others >= ENOUGH_TOGETHER:
         return f"{said}.", True
     alone = math.exp(-others)
-    often = f", and {alone:.0%} of answers are alone in theirs" if alone >= 0.005 else ""
-    return f"{said}{often}: below {_ENOUGH_TOGETHER} the moment tells much. Take a longer epoch.", False
+    often = f", and {alone:.0%} of answers are alone in theirs" if alone >= RARELY else ""
+    return f"{said}{often}: below {ENOUGH_TOGETHER} the moment tells much. Take a longer epoch.", False
+
+
+def others_of(planned: int | None, epoch: int | None, opens: str | None, closes: str | None) -> float | None:
+    """Return how many others share an epoch with an answer; None if a study does not tell."""
+    if planned is None or epoch is None or opens is None or closes is None:
+        return None
+    begins, ends = (datetime.fromisoformat(moment).timestamp() for moment in (opens, closes))
+    return (planned - 1) * min(1.0, epoch / (ends - begins))
 
 
 def shown(second: int) -> str:

@@ -305,7 +305,7 @@ def _question(study: Study, tally: Tally, index: int, asked: Settings) -> Questi
             *said,
             *_cautions(question, drawn.answers, kind, fit, means | margins),
             *([*_of_a_stratum(study), *_of_those_who_answer(question)] if gaps or means else ()),
-            *_ruled_out(metric, named, means | margins, overall),
+            *_ruled_out(named, means | margins, overall),
         ),
         margins=margins,
         untold_gaps=tuple(name for pair, name in pairs.items() if pair not in gaps),
@@ -380,17 +380,13 @@ def _contradict(gaps: dict[tuple[str, str], Interval], means: dict[str, Interval
 
 
 def _ruled_out(
-    metric: Metric, gaps: dict[tuple[str, str], Interval], means: dict[str, Interval], overall: Interval | None
+    gaps: dict[tuple[str, str], Interval], means: dict[str, Interval], overall: Interval | None
 ) -> list[str]:
     """Return a sentence for each number whose average score is a value that the answers as a whole do not allow."""
     numbers = [(Sentence.of("caution.gap", first=a, second=b), gap) for (a, b), gap in gaps.items()]
     numbers += [(Sentence.of("caution.mean", group=group), mean) for group, mean in means.items()]
-    numbers += [] if overall is None else [(Sentence.of("caution.overall"), _level(metric, overall))]
-    return [
-        Sentence.of("caution.ruled-out", what=what, value=Numeral(f"{number.estimate:.4g}"))
-        for what, number in numbers
-        if number.ruled_out
-    ]
+    numbers += [] if overall is None else [(Sentence.of("caution.overall"), overall)]
+    return [Sentence.of("caution.ruled-out", what=what) for what, number in numbers if number.ruled_out]
 
 
 def _of_a_stratum(study: Study) -> list[str]:

@@ -173,15 +173,15 @@ class Voice:
         return str(self.texts[key]).replace("{first}", said).replace("{second}", self.apart(name))
 
     def moment(self, text: str) -> str:
-        """Return a moment of a document, in UTC.
+        """Return a moment of a document, in UTC, or a day.
 
-        >>> Voice().moment("2027-01-01T08:30:00Z"), Voice("de").moment("2027-03-01T08:30:00Z")
-        ('1 January 2027, 08:30 UTC', '1. März 2027, 08:30 UTC')
+        >>> Voice().moment("2027-01-01T08:30:00Z"), Voice("de").moment("2027-03-01")
+        ('1 January 2027, 08:30 UTC', '1. März 2027')
         """
-        at = datetime.fromisoformat(text)
+        at, key = datetime.fromisoformat(text), "date.moment" if "T" in text else "date.day"
         month = self.say(f"date.month-{at.month}")
         day, year, time = (self.numeral(one) for one in (str(at.day), str(at.year), f"{at:%H:%M}"))
-        return str(self.texts["date.moment"]).format(day=day, month=month, year=year, time=time)
+        return str(self.texts[key]).format(day=day, month=month, year=year, time=time)
 
     def tell(self, what: object) -> str:
         """Return a sentence that knows what it says, a number, a list or a study's word in this language.
@@ -221,7 +221,10 @@ class Voice:
         """Keep a text from turning its neighbours around, where directions meet."""
         if not self.marks or not (self.direction == "rtl" or _RIGHT_TO_LEFT.search(text)):
             return text
-        return f"{_ISOLATE}{text}{_END}"
+        # What is put together is read as its language is: between names that are kept apart there may be commas alone,
+        # and these have no direction.
+        together = _END in text
+        return f"{(_RIGHT_FIRST if self.direction == 'rtl' else _LEFT_FIRST) if together else _ISOLATE}{text}{_END}"
 
     def _sign(self, text: str) -> str:
         if text == "%":

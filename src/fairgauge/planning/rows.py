@@ -18,6 +18,7 @@ from fairgauge.designs.many_groups import largest_mean_ratio, value_without_cap
 from fairgauge.designs.registry import SIMPLEST
 from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.readers import reader_of
+from fairgauge.languages import Numeral, Sentence
 from fairgauge.planning.planned_widths import Expected, expected, planned_width
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.study import Attribute, Metric, Question, Study, TargetName
@@ -195,6 +196,7 @@ def cap_cost(question: Question) -> str | None:
 Names = tuple[str, ...]
 # A mean that takes so many times the clients of randomized response is worth a word.
 _MORE = 1.1
+_FOR_MEANS = "--target means"
 
 
 def simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
@@ -220,18 +222,17 @@ def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, 
         simple: What each varies by with randomized response.
         target: What the table is made for.
     """
-    made, best = "It is made for comparisons", "--target means makes a table for the worst mean"
     if not means:
-        return f"{made}, and tells no group's mean: {best}."
+        return Sentence.of("plan.no-means", option=_FOR_MEANS)
     ratios = {part.groups: part.variance / simple[part.groups] for part in means if simple.get(part.groups)}
     worst = max(ratios, key=lambda name: ratios[name], default=None)
     if worst is None or ratios[worst] < _MORE:
         return None
     times = f"{ratios[worst]:.0f}" if ratios[worst] >= 10 else f"{ratios[worst]:.2g}"
-    more = f"for the same error the mean of {worst[0]} takes {times} times the clients of {SIMPLEST}"
+    told = {"group": worst[0], "times": Numeral(times), "design": SIMPLEST, "command": f"design --design {SIMPLEST}"}
     if target == "means":
-        return f"It is made for the worst mean: {more}. If every mean matters, take design --design {SIMPLEST}."
-    return f"{made}: {more}. If means matter, take design --design {SIMPLEST}; {best}."
+        return Sentence.of("plan.costly-worst", **told)
+    return Sentence.of("plan.costly", option=_FOR_MEANS, **told)
 
 
 def plan_means_sentence(plan: "Plan") -> str | None:

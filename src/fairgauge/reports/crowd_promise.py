@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairgauge.crowd import Crowd, promised
-from fairgauge.crowd.sentences import factor_of, is_loose, one_in, right_at_most, shown, shown_delta
+from fairgauge.crowd.sentences import factor_of, is_loose, one_in, right_at_most, shown
 from fairgauge.languages import PLAIN, Numeral, Sentence, Voice
 from fairgauge.study import Study
 
@@ -26,7 +26,7 @@ def crowd_view(study: Study, voice: Voice = PLAIN) -> _CrowdView | None:
     crowd = _promised(study)
     if crowd is None:
         return None
-    delta = Numeral(shown_delta(crowd.delta))
+    delta = Numeral(shown(crowd.delta, 3))
     right = Sentence.of("number.percent", number=Numeral(shown(right_at_most(crowd), 3)))
     epsilon = Numeral(shown(crowd.epsilon, 4))
     return _CrowdView(

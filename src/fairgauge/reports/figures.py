@@ -242,7 +242,9 @@ def moves_figure(bars: Sequence[tuple[str, float, str]], *, description: str, vo
     return interval_figure(rows, marks=Marks(within=(0.0, 1.08 * longest or 1.0)), description=description, voice=voice)
 
 
-def trade_figure(points: Sequence[tuple[float, float]], chosen: float, *, description: str) -> Markup:
+def trade_figure(
+    points: Sequence[tuple[float, float]], chosen: float, *, description: str, voice: Voice = PLAIN
+) -> Markup:
     """Draw the error that each epsilon gives, and mark the chosen one: more private to the left."""
     errors = [math.log10(error) for _, error in points]
     ends = (min(errors) - 0.08, max(errors) + 0.08)
@@ -257,12 +259,20 @@ def trade_figure(points: Sequence[tuple[float, float]], chosen: float, *, descri
                 value = math.log10(digit) + exponent
                 if ends[0] <= value <= ends[1]:
                     drawing.line((left, up.at(value)), (width - right, up.at(value)), "grid")
-                    drawing.text(left - 8, up.at(value) + SIZE / 3, f"±{digit * 10.0**exponent:g}", "tick", "end")
+                    drawing.text(
+                        left - 8,
+                        up.at(value) + SIZE / 3,
+                        voice.alone("±" + voice.numeral(f"{digit * 10.0**exponent:g}")),
+                        "tick",
+                        "end",
+                    )
         for epsilon, _ in points:
             x = along.at(math.log10(epsilon))
             drawing.line((x, floor), (x, floor + 4), "tickmark")
-            drawing.text(x, floor + 18, f"{epsilon:g}", "tick", "middle")
-        drawing.text((left + width - right) / 2, _PLOT + 10, "epsilon: more private ← → more precise", "tick", "middle")
+            drawing.text(x, floor + 18, voice.numeral(f"{epsilon:g}"), "tick", "middle")
+        drawing.text(0, _PLOT + 10, f"← {voice.say('plan.private')}", "tick")
+        drawing.text((left + width - right) / 2, _PLOT + 10, "ε", "tick", "middle")
+        drawing.text(width, _PLOT + 10, f"{voice.say('plan.precise')} →", "tick", "end")
         drawing.path([(along.at(math.log10(e)), up.at(math.log10(y))) for e, y in points], "course")
         for epsilon, error in points:
             here = epsilon == chosen

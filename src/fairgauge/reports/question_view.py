@@ -49,7 +49,7 @@ from fairgauge.reports.verdicts import (
     tolerance_sentence,
     verdict,
 )
-from fairgauge.study import Question, Study
+from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.margins import planned
 
 _BELIEFS = (0.1, 0.5, 0.9)
@@ -86,6 +86,7 @@ class QuestionView:
     title: str
     asks: str
     metric: str
+    level: str  # what means are in; empty for plain numbers
     attribute: str
     groups: tuple[str, ...]
     shares: str | None
@@ -146,9 +147,10 @@ def question_view(
     said = verdict(question, found, confidence=confidence, over=over)
     sure = Sentence.of("picture.sure", sure=part_of_hundred(confidence))
     return QuestionView(
-        title=tell(_title_of(question)),
+        title=tell(title_of(question.metric, question.attribute)),
         asks=tell(question_sentence(question)),
         metric=tell(Label(question.metric.name)),
+        level=tell(level_of(question.metric).name),
         attribute=tell(Label(question.attribute.name)),
         groups=tuple(map(tell, question.attribute.groups)),
         shares=None if question.known_shares is None else tell(shares_told(question.attribute)),
@@ -177,11 +179,9 @@ def question_view(
     )
 
 
-def _title_of(question: Question) -> str:
+def title_of(metric: Metric, attribute: Attribute) -> str:
     """Return what a question is about, as a heading: metrics named as one word are written as a sentence starts."""
-    return Sentence.as_title(
-        "question.title", metric=Label(question.metric.name), attribute=Label(question.attribute.name)
-    )
+    return Sentence.as_title("question.title", metric=Label(metric.name), attribute=Label(attribute.name))
 
 
 def _privacy_view(question: Question, voice: Voice = PLAIN) -> _PrivacyView:
@@ -202,7 +202,10 @@ def privacy_views(study: Study, voice: Voice = PLAIN) -> list[dict[str, object]]
     """Return what answering means for one person, once for each sentence that says what is asked."""
     asked = [question for question, _ in display_of(study.mechanism).asks(study)]
     own = [(question, naming(study, question, voice)) for question in asked]
-    return [{"title": one.tell(_title_of(question)), "privacy": _privacy_view(question, one)} for question, one in own]
+    return [
+        {"title": one.tell(title_of(question.metric, question.attribute)), "privacy": _privacy_view(question, one)}
+        for question, one in own
+    ]
 
 
 def _odds(loss: float | Fraction | None, key: str, voice: Voice) -> Markup:
@@ -239,7 +242,7 @@ def progress_view(question: Question, far: Progress, voice: Voice = PLAIN) -> Pr
             ),
             voice=voice,
         )
-    return ProgressView(voice.tell(_title_of(question)), voice.tell(sentence), bar, shrinking)
+    return ProgressView(voice.tell(title_of(question.metric, question.attribute)), voice.tell(sentence), bar, shrinking)
 
 
 def views(study: Study, estimate: Estimate, *, over: bool = False, voice: Voice = PLAIN) -> list[QuestionView]:

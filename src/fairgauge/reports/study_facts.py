@@ -21,7 +21,7 @@ class _Fact:
 def facts(study: Study, answers: int, particulars: Provenance) -> list[_Fact]:
     """Return who asked whom, why, about which model, and how many answered."""
     found = [
-        ("report.made-on", particulars.date),
+        ("report.made-on", None if particulars.date is None else Moment(particulars.date)),
         ("report.asked-by", study.operator),
         ("report.questions-to", study.contact),
         ("report.purpose", study.purpose),

@@ -1,12 +1,17 @@
 """Templates and the style sheet that the report and the pages share."""
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from fairgauge.languages import PLAIN
 from fairgauge.reports.units import steady
+
+# An option of a command, which lines break within otherwise: behind its two hyphens.
+_OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 
 
 def environment(*packages: str) -> Environment:
@@ -19,6 +24,9 @@ def environment(*packages: str) -> Environment:
     # Where a number ends a line, its sign goes with it.
     found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     found.filters["steady"] = steady
+    found.filters["unbroken"] = lambda html: Markup(  # noqa: S704 - what a template gives is escaped
+        _OPTION.sub(r'<span class="whole">\g<0></span>', html)
+    )
     found.globals["voice"] = PLAIN  # pages bring another one
     return found
 

@@ -107,8 +107,13 @@ def own_unit_sentences(metric: Metric) -> list[str]:
 
 
 def level_of(metric: Metric) -> Unit:
-    """Return the unit of means: a recall of 0.8 stays 0.8."""
-    return Unit(1, "", metric.unit or "")
+    """Return the unit of means: a recall of 0.8 stays 0.8, and a score of 80 from 0 to 100 is 80 points.
+
+    >>> level_of(Metric("recall", 0, 1)).of(0.8), level_of(Metric("score", 0, 100)).of(80)
+    ('0.8', '80 points')
+    """
+    unit = unit_of(metric)
+    return unit if unit.factor == 1 else Unit(1, "")
 
 
 def places_for(width: float) -> int:

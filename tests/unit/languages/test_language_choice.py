@@ -162,6 +162,7 @@ FILES = {
     "report.txt",
     "results.json",
     "signing.key",
+    "plan.right",  # a field of a study's file
     "site.person",
     "study.html",
     "study.json",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fairgauge.languages import MINUS, PLAIN, Label, Voice, catalogue
+from fairgauge.languages import MINUS, PLAIN, Label, Sentence, Voice, catalogue
 
 EGYPT, MOROCCO = Voice.of(["ar-EG"]), Voice.of(["ar-MA"])
 
@@ -98,3 +98,10 @@ def test_no_line_breaks_inside_a_span_of_numbers(tag: str) -> None:
     assert "18–\N{WORD JOINER}29" in voice.say("caution.mean", group=voice.tell("18–29"))
     assert voice.tell(Label("age_18–29")) == "age 18–\N{WORD JOINER}29"
     assert PLAIN.tell("18–29") == "18–29"  # a terminal, a model card and JSON have the study's own letters
+
+
+def test_a_list_of_names_in_a_sentence_is_read_as_its_language_is():
+    """Between names that are kept apart there are commas alone, which have no direction: theirs must be said."""
+    told = Sentence.of("list.within", first=Sentence.of("list.within", first="a", second="b"), second="c")
+    said = Sentence.of("verdict.untold", metric=told).by(EGYPT)
+    assert "\u2067\u2067\u2068a\u2069، \u2068b\u2069\u2069، \u2068c\u2069\u2069" in said

@@ -29,7 +29,7 @@ def test_points_are_for_metrics_from_0_to_1(low: str, high: str, said: str):
 
 def test_a_metric_from_0_to_100_is_in_points_and_a_metric_with_a_unit_in_its_own():
     assert unit_of(Metric("score", 0, "100.0")).of(2) == "2 points"
-    assert level_of(Metric("score", 0, 100)).of(80) == "80"
+    assert level_of(Metric("score", 0, 100)).of(80) == "80 points"
     assert (
         unit_of(Metric("delay", 0, 1, unit="s")).of(0.02)
         == level_of(Metric("delay", 0, 1, unit="s")).of(0.02)

@@ -23,6 +23,7 @@ from fairgauge.collector.queries import read_values
 from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.errors import FairgaugeError, InvalidInput
+from fairgauge.languages import Voice
 from fairgauge.server.bearer_tokens import new_token, read_uses, revoke_token
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.server.problems import problem_of
@@ -97,7 +98,7 @@ async def publish(request: Request, form: dict[str, str]) -> Response:
     action = form.pop("action")
     try:
         if action == "plan":
-            plans = await _design(request, lambda: _plans(form))
+            plans = await _design(request, lambda: _plans(form, voice_of(request)))
             return await _desk(request, form=form, plans=plans)
         data = form["document"].encode() if form["document"] else await _design(request, lambda: _drafted(form))
         named = {name: form[name] for name in PublishingTerms.__struct_fields__ if form[name]}
@@ -231,12 +232,12 @@ def _outsiders(form: dict[str, str]) -> str | None:
     return str(OUTSIDERS) if form["admission"] == "open" and form["abstain"] != "yes" else None
 
 
-def _plans(form: dict[str, str]) -> "list[reports.PlanView]":
+def _plans(form: dict[str, str], voice: Voice) -> "list[reports.PlanView]":
     clients = as_count("clients", form["clients"])
     if form["document"]:
         study = Study.from_bytes(form["document"].encode())
-        return reports.study_views(study, clients)
-    return reports.plan_views(_questions(form), as_epsilon(form["epsilon"]), clients)
+        return reports.study_views(study, clients, voice)
+    return reports.plan_views(_questions(form), as_epsilon(form["epsilon"]), clients, voice)
 
 
 def _drafted(form: dict[str, str]) -> bytes:

@@ -1,6 +1,7 @@
 """Pages about studies: the list of them, one study live, and its report."""
 
 import asyncio
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.client.epochs import sharing
+from fairgauge.client.epochs import ENOUGH_TOGETHER, RARELY, others_of
 from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
 from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import Desk, HeldResponse
@@ -20,13 +21,14 @@ from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.store import Published
 from fairgauge.errors import CannotEstimate, InvalidInput
-from fairgauge.languages import OWN, Voice
+from fairgauge.languages import OWN, Numeral, Sentence, Voice
 from fairgauge.reports.crowd_promise import crowd_view
 from fairgauge.reports.display import display_of
 from fairgauge.reports.html_report import render_report
 from fairgauge.reports.provenance import Provenance, check_asked
 from fairgauge.reports.question_view import naming, privacy_views
 from fairgauge.reports.translated_names import title_in
+from fairgauge.reports.units import part_of
 from fairgauge.server.coarse_time import moment_of
 from fairgauge.study import Study
 
@@ -176,9 +178,22 @@ def _read(study: Study, voice: Voice) -> _Asked:
     display = display_of(study.mechanism)
     said = [naming(study, question, voice).tell(sentence) for question, sentence in display.asks(study)]
     count, known = display.count, study.mechanism.contributors_known
-    return _Asked(
-        title, " ".join(said), lang, count, known, sharing(study)[0], voice.tell(outsiders_note(study, "open"))
-    )
+    outsiders = voice.tell(outsiders_note(study, "open"))
+    return _Asked(title, " ".join(said), lang, count, known, voice.tell(_sharing(study)), outsiders)
+
+
+def _sharing(study: Study) -> str:
+    """Return how many share an epoch with an answer; nothing if the study does not tell."""
+    others = others_of(study.planned, study.epoch, study.opens, study.closes)
+    if others is None:
+        return ""
+    told, alone = Numeral(f"{others:.3g}"), math.exp(-others)
+    if others >= ENOUGH_TOGETHER:
+        return Sentence.of("desk.sharing", others=told)
+    if alone < RARELY:
+        return Sentence.of("desk.sharing-few", enough=ENOUGH_TOGETHER, others=told)
+    often = part_of(round(alone, 2))
+    return Sentence.of("desk.sharing-alone", alone=often, enough=ENOUGH_TOGETHER, others=told)
 
 
 class Pages:

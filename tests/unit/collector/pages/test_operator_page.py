@@ -1,6 +1,6 @@
 """The operator's page: a session and a proof for every change, and nothing for anyone else.
 
-Covers: fairgauge.collector.access, fairgauge.planning.input, fairgauge.reports.planning.
+Covers: fairgauge.collector.access, fairgauge.planning.input.
 """
 
 import re
@@ -42,7 +42,7 @@ async def sign_in(desk: Desk, token: str) -> str:
 
 
 def complaint(response: httpx.Response) -> str:
-    found = re.search(r'class="wrong" role="alert">(.*?)</p>', response.text)
+    found = re.search(r'class="wrong" role="alert">.*?<p lang="en" dir="ltr">(.*?)</p>', response.text)
     return unescape(found[1]) if found else ""
 
 
@@ -128,13 +128,14 @@ def test_a_draft_is_planned_then_published(ask):
         planned = await send(desk, "/operator/publish", DRAFT | {"proof": proof, "action": "plan"})
         assert planned.status_code == 200
         sentence = (
-            r"With epsilon 1, 1,000,000 answers give the gap to about ±([\d.]+) points? \(99.% confidence\)(.*?)\."
+            r"(IF all groups answer equally often: )?"
+            r"With epsilon 1, 1,000,000 answers give the gap to about ±([\d.]+) points? \(99.% confidence\)\."
         )
-        (error, condition), *_ = re.findall(sentence, planned.text)
+        (condition, error), *_ = re.findall(sentence, planned.text)
         assert (1.6 < float(error) < 1.9, condition) == (True, "")
         alike = DRAFT | {"answering": "alike", "proof": proof, "action": "plan"}
-        (error, condition), *_ = re.findall(sentence, (await send(desk, "/operator/publish", alike)).text)
-        assert (float(error) < 1, condition) == (True, ", IF all groups answer equally often")
+        (condition, error), *_ = re.findall(sentence, (await send(desk, "/operator/publish", alike)).text)
+        assert (float(error) < 1, condition) == (True, "IF all groups answer equally often: ")
         assert "at most a factor 2.72" in planned.text
         assert "Falls found" in planned.text
         assert (await desk.get("/studies")).json() == {"studies": []}
@@ -201,7 +202,8 @@ def test_the_preview_has_a_row_for_every_comparison_and_one_sentence(ask):
         assert sorted(rows, key=lambda row: -float(row[1])) == rows
         assert len(rows) == 3
         worst, best = (f"{name} to about ±{error} points" for name, error in (rows[0], rows[-1]))
-        assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence), IF" in said
+        assert f"200,000 answers give {worst} at worst, {best} at best (99\N{NO-BREAK SPACE}% confidence)." in said
+        assert "IF all groups answer equally often: With epsilon 1," in said
         few, none = await shown(abstaining="0.1", answering="alike")
         assert none == []
         off, _ = await shown(abstaining="0.1", share_error="0.01", answering="alike")
@@ -280,11 +282,13 @@ def test_a_finished_study_is_published_as_it_is(ask):
 def test_the_page_says_how_many_share_an_epoch(ask):
     async def scene(desk: Desk) -> None:
         desk.client.base_url = httpx.URL("https://collector")
-        opens, closes = "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z"
+        opens, closes = "2999-11-01T00:00:00Z", "2999-11-15T00:00:00Z"
         await desk.publish(replace(STUDY, planned=3000, epoch=60, opens=opens, closes=closes))
         await sign_in(desk, desk.operator)
         page = (await desk.client.get("/operator", headers=HTML)).text
-        assert "About 0.149 others share an epoch with an answer, and 86% of answers are alone in theirs" in page
+        assert "About 0.149 others share an epoch with an answer, and 86 % of answers are alone in theirs" in page
+        german = (await desk.client.get("/operator?lang=de", headers=HTML)).text
+        assert re.search(r"Epoche mit etwa 0,149 anderen, und 86\s% der Antworten", german)
 
     ask(scene)
 
