@@ -1035,7 +1035,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "hiding: how few share an epoch is not said",
-        "if others >= _ENOUGH_TOGETHER:",
+        "if others >= ENOUGH_TOGETHER:",
         "if others >= 0:",
         "test_how_many_share_an_epoch_is_said",
         "test_a_plan_says_how_many_share_an_epoch",

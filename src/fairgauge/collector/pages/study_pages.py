@@ -188,12 +188,12 @@ def _sharing(study: Study) -> str:
     if others is None:
         return ""
     told, alone = Numeral(f"{others:.3g}"), math.exp(-others)
-    if others >= ENOUGH_TOGETHER:
-        return Sentence.of("desk.sharing", others=told)
-    if alone < RARELY:
+    if alone >= RARELY:
+        often = part_of(round(alone, 2))
+        return Sentence.of("desk.sharing-alone", alone=often, enough=ENOUGH_TOGETHER, others=told)
+    if others < ENOUGH_TOGETHER:
         return Sentence.of("desk.sharing-few", enough=ENOUGH_TOGETHER, others=told)
-    often = part_of(round(alone, 2))
-    return Sentence.of("desk.sharing-alone", alone=often, enough=ENOUGH_TOGETHER, others=told)
+    return Sentence.of("desk.sharing", others=told)
 
 
 class Pages:
