@@ -62,8 +62,9 @@ instead of all its metrics with what is expected of them, every other option ins
 and error a plan takes two: those that are typed, then the file's epsilon, the planned answers and the error. Where a file
 has an epsilon alone, the plan is for `aim`, or two hundredths of the metric's range, and says so.
 
-**In Python** `fg.Study.draft("study.toml")` reads the file, and takes the same fields as keywords; `.plans(clients=200_000)`
-plans, `.study()` designs, and `fg.simulate(study, frame, reading=draft.table)` reads a frame by its labels.
+**In Python** `fg.new(frame)` drafts a study from a frame. `fg.Study.draft("study.toml")` reads the file, and takes the same
+fields as keywords. `.plans(clients=200_000)` plans, and `.study()` designs. `fg.simulate(study, frame)` then reads a frame by
+the draft's labels; a study that is loaded needs `reading=draft.table` beside it.
 
 **From a table that you have**, `fairgauge new people.csv -o study.toml` writes the file with comments. It looks for columns
 that can be groups and metrics, and for labels, shares, ranges, percent signs and missing values. Since the file may go out

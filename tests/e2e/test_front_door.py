@@ -1,4 +1,4 @@
-"""Four tables that have everything wrong with them: from a clone to a true result in at most five commands.
+"""Seven tables that have everything wrong with them: from a clone to a true result in at most five commands.
 
 Nothing is typed about columns, labels or missing values but which columns are meant, and no command is refused.
 """
@@ -61,14 +61,56 @@ def registry(drawn: random.Random) -> str:
     return "\r\n".join(rows) + "\r\n"
 
 
+def school(drawn: random.Random) -> str:
+    """UTF-16 without a name twice over, a foreign spelling among three others, decimal commas, blank columns."""
+    rows = ["Schüler-Nr; Geschlecht ;Note erkannt;Note erkannt;Klasse ;;"]
+    spelled = ["w", "F", "weiblich ", "Weiblich", "m", "M ", "männlich", "nainen", "divers", ""]
+    for number in range(2500):
+        sex = drawn.choices(spelled, [28, 8, 6, 4, 34, 8, 9, 0.2, 0.2, 1])[0]
+        value = min(max(drawn.gauss(0.7 if sex.strip() in ("w", "F", "weiblich", "Weiblich") else 0.78, 0.15), 0), 1)
+        told = drawn.choices([f"{100 * value:.1f} %", f"{value:.3f}", "n/a", "k.A."], [60, 37, 2, 1])[0]
+        rows.append(f"S{number:05};{sex};{told.replace('.', ',')};{drawn.random():.2f};{drawn.choice(['5a', '5b'])} ;;")
+    return "\r\n".join(rows)
+
+
+def counted(drawn: random.Random) -> str:
+    """French, in Latin-1: yes and no, two columns of groups, and a column of counts that is not called so."""
+    rows = ["sexe,tranche d'âge,accordé,effectif"]
+    for sex in ("Femme", "Homme", "", "N/A"):
+        for age in ("18-39", "40-64", "65+"):
+            for told, part in (("oui", 0.5 if sex == "Femme" else 0.6), ("non", 0.45), ("", 0.02)):
+                people = part * drawn.randint(900, 1100) * (1 if sex.endswith("e") else 0.02)
+                rows.append(f"{sex},{age},{told},{round(people)}")
+    return "\n".join(rows) + "\n"
+
+
+def clinic(drawn: random.Random) -> str:
+    """A title above the names, tabs, rows of nothing, true and false, a group that one in a thousand has."""
+    rows = ["Export of 1 March\t\t\t\t", "id\tGender\tAge group\tfall detected\tstay"]
+    spelled = ["F", "M", "Female", "male", "f", "X", "Unknown", " "]
+    for number in range(3000):
+        sex = drawn.choices(spelled, [40, 40, 6, 6, 4, 0.1, 1, 2])[0]
+        told = str(drawn.random() < (0.72 if sex in ("F", "Female", "f") else 0.81))
+        rows.append(
+            f"{number}\t{sex}\t{drawn.choice(['18-29', '30 – 49', ''])}\t{drawn.choices([told, 'NULL'], [97, 3])[0]}"
+            f"\t{drawn.randint(1, 30)} days"
+        )
+        if number % 500 == 0:
+            rows.append("\t\t\t\t")
+    return "\n".join(rows) + "\n"
+
+
 TABLES = {
     "hospital": (hospital, []),
     "european": (european, []),
     "registry": (registry, []),
+    "school": (school, []),
+    "counted": (counted, []),
+    "clinic": (clinic, []),
     "bank": (bank, ["--group-column", "sex", "--group-column", "age group", "--metric-column", "approved"]),
 }
 
-ENCODINGS = {"registry": "cp1252"}
+ENCODINGS = {"registry": "cp1252", "school": "utf-16", "counted": "latin-1"}
 
 
 @pytest.mark.parametrize("name", list(TABLES))
@@ -98,5 +140,17 @@ def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
         for gap in found["gaps"]:
             assert gap["low"] <= truth.gaps[tuple(gap["groups"])] <= gap["high"]
     published = (tmp_path / "study.toml").read_text() + (tmp_path / "study.json").read_text()
-    for secret in ("Doe", "Surname", "Patient", "90000", '"X"', "Bemerkung", "unknown", "Kunde", "Who"):
+    for secret in (
+        "Doe",
+        "Surname",
+        "Patient",
+        "90000",
+        '"X"',
+        "Bemerkung",
+        "unknown",
+        "Kunde",
+        "Who",
+        "nainen",
+        "S00",
+    ):
         assert secret not in published

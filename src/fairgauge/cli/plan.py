@@ -297,7 +297,8 @@ def _show_one(found: Plan, scores: Scores, metric: Metric) -> None:
         out.print(line)
     best = found.row(found.best) if found.best else None
     if best is None:
-        within = f" at an epsilon up to {MOST}" if found.solved_for == "epsilon" else ""
+        most = f" at an epsilon up to {MOST}, all that devices allow by themselves,"
+        within = most if found.solved_for == "epsilon" else ""
         out.print(f"\nNo design reaches this error{within} as it is asked: allow a larger one, or find more clients.")
         if scores.target.share_error:
             out.print("Shares that may be off leave an error that no number of clients takes away.")

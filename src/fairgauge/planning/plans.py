@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Any, ClassVar
 
 from fairgauge.channel import Channel
+from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.confidence_set import sign_change
@@ -202,8 +203,8 @@ class Plan:
         }
 
 
-# A plan looks for an epsilon in this range: above it a promise of privacy would be one in name only.
-_LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), Decimal(8)
+# A plan looks for an epsilon in this range: above it devices refuse, unless their owners allow more.
+_LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), STUDY_LIMIT
 _MOST_CLIENTS = 10**15
 # The search for a number of clients starts here, with so many guesses, and widths fall with it between so and so
 # steeply, as logarithms: else it is enclosed.

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from typing import Any
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.study_draft import Draft
 from fairgauge.simulation.people import COUNT, EVERY_OTHER, LEAVE_OUT
-from fairgauge.simulation.table import MISSING, Progress, Row, label, number, open_table
+from fairgauge.simulation.table import MISSING, PeopleTable, Progress, Row, label, number, open_table
 from fairgauge.study.numbers import as_count, plain
 from fairgauge.study.question import ANY_VALUES
 from fairgauge.targets.assumed_values import USUAL_SPREAD
@@ -29,6 +30,7 @@ from fairgauge.targets.assumed_values import USUAL_SPREAD
 FEW_PEOPLE, FEW_OF = 10, 200
 _MOST_GROUPS = 12
 _MOST_LABELS = 2_000  # labels of a column that are counted one by one
+_MOST_TOLD = 3  # labels that perhaps mean what another means
 _SOME = 2**16  # rows at a time
 _SMALL, _MOST_LARGE = 0.05, 4  # a group that makes gaps dear, and how many others may be listed two by two
 _IDENTIFIER = {
@@ -52,22 +54,33 @@ _METRICS = (
     "approved",
 )
 # How people call a column that says how many people a row stands for, where they do not call it count.
-_COUNTS = {"count", "counts", "freq", "frequency", "n", "number", "people", "persons", "anzahl", "häufigkeit"}
+_COUNTS = {
+    "count", "counts", "freq", "frequency", "n", "number", "people", "persons", "anzahl", "häufigkeit", "effectif",
+    "effectifs", "nombre", "cantidad", "frecuencia", "conteggio", "aantal", "antal", "number of people",
+}  # fmt: skip
 # How people write the two sexes.  No letter that stands for the one here and for the other there: H, or M for mujer.
-_SEX = dict.fromkeys(
-    ("female", "f", "w", "woman", "weiblich", "frau", "femme", "féminin", "mujer", "femenino", "donna", "femmina"),
-    "female",
-) | dict.fromkeys(
-    ("male", "m", "man", "männlich", "mann", "homme", "masculin", "hombre", "masculino", "uomo", "maschio"), "male"
-)
+_FEMALE = (
+    "female", "f", "w", "woman", "women", "girl", "weiblich", "frau", "femme", "feminin", "mujer", "femenino", "donna",
+    "femmina", "mulher", "feminino", "vrouw", "kvinna", "kvinne", "kvinde", "kobieta",
+)  # fmt: skip
+_MALE = (
+    "male", "m", "man", "men", "boy", "mannlich", "mann", "homme", "masculin", "hombre", "masculino", "uomo", "maschio",
+    "homem", "mand", "mezczyzna",
+)  # fmt: skip
+_SEX = dict.fromkeys(_FEMALE, "female") | dict.fromkeys(_MALE, "male")
+_ANOTHER_SEX = {"d", "x", "nb", "divers", "diverse", "non-binary", "non binary", "nonbinary", "other", "intersex"}
+_SEX_COLUMNS = {"sex", "gender", "geschlecht", "sexe", "sexo", "genero", "sesso", "geslacht", "kon"}
 _SAYS_NOTHING = {
     "unknown", "not known", "not stated", "prefer not to say", "undisclosed", "missing", "k.a.", "k. a.",
     "keine angabe", "unbekannt", "inconnu", "desconocido", "sconosciuto",
 }  # fmt: skip
-_YES = {"yes": "1", "true": "1", "y": "1", "no": "0", "false": "0", "n": "0"}
+_SAYS_YES = ("yes", "true", "y", "oui", "vrai", "ja", "wahr", "sí", "si", "sì", "sim", "1")
+_SAYS_NO = ("no", "false", "n", "non", "faux", "nein", "falsch", "nee", "nej", "não", "0")
+_YES = dict.fromkeys(_SAYS_YES, "1") | dict.fromkeys(_SAYS_NO, "0")
 # Of a column's entries: nearly all of them.
 _MOSTLY = 0.9
 _FRACTION = re.compile(r"[.,%]")
+_DASH = re.compile(r"\s*[-‐-―−]\s*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -187,11 +200,13 @@ class Column:
         spelled: dict[str, list[str]] = {}
         for one in sorted(told, key=lambda one: (-told[one], one)):
             spelled.setdefault(one.casefold(), []).append(one)
-        common = {one: same for one, same in spelled.items() if sum(told[each] for each in same) >= least}
-        sexes = _sexes({one: sum(told[each] for each in same) for one, same in common.items()})
+        common = {same[0]: same for same in spelled.values() if sum(told[each] for each in same) >= least}
+        people = {one: sum(told[each] for each in same) for one, same in common.items()}
+        sexes = _sexes(people, sure=_folded(self.name) in _SEX_COLUMNS)
         found: dict[str, list[str]] = {}
+        alike: dict[str, str] = {}
         for one, same in common.items():
-            found.setdefault(sexes.get(one, same[0]), []).extend(same)
+            found.setdefault(sexes.get(one) or alike.setdefault(_folded(one), one), []).extend(same)
         return found
 
     @property
@@ -210,8 +225,14 @@ class Column:
     @property
     def yes_or_no(self) -> bool:
         """Whether its labels are yes and no."""
-        texts = {one.casefold() for one in self.labels}
-        return not self.many and len(texts) > 1 and texts <= set(_YES)
+        told = self._told
+        both = len({_YES[one.casefold()] for one in told}) == 2
+        return both and not self._numeric and sum(told.values()) >= _MOSTLY * self.known
+
+    @property
+    def _told(self) -> dict[str, int]:
+        """Its labels that say yes or no, and how many people have each."""
+        return {one: times for one, times in self.labels.items() if one.casefold() in _YES}
 
     @property
     def is_metric(self) -> bool:
@@ -236,7 +257,8 @@ class Column:
     @property
     def _mean(self) -> float:
         if self.yes_or_no:
-            return sum(times for one, times in self.labels.items() if _YES[one.casefold()] == "1") / max(self.known, 1)
+            yes = sum(times for one, times in self._told.items() if _YES[one.casefold()] == "1")
+            return yes / sum(self._told.values())
         return (self._bare.total + float(self._sign) * self._signed.total) / max(self.numbers, 1)
 
     @property
@@ -259,26 +281,42 @@ class Column:
         return plain((high - low) * twentieths / 20) if twentieths > 10 * USUAL_SPREAD else None
 
 
-def _sexes(people: Mapping[str, int]) -> dict[str, str]:
-    """Return what letters and words for the two sexes are to be called, where nearly everyone has one; else nothing.
+def _folded(text: str) -> str:
+    """Return what spellings of one label have in common: capitals, accents, spaces and the kind of dash do not count.
 
-    In the table's own words where it has one for each, the word that most people have.
+    >>> _folded("Féminin"), _folded("18 – 29") == _folded("18-29"), _folded("<18") == _folded("18")
+    ('feminin', True, False)
+    """
+    bare = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return " ".join(_DASH.sub("-", bare).split())
+
+
+def _sexes(people: Mapping[str, int], *, sure: bool = False) -> dict[str, str]:
+    """Return what letters and words for the two sexes are to be called; nothing where labels are about something else.
+
+    They are about the sexes where the column is called so (``sure``), where a word for one is among them, or where
+    nearly everyone has a letter.  In the table's own words where it has one for each, the word that most people have.
 
     >>> _sexes({"w": 50, "m": 45, "divers": 3})
     {'w': 'female', 'm': 'male'}
-    >>> _sexes({"w": 50, "männlich": 40, "weiblich": 3, "m": 2})
+    >>> _sexes({"w": 50, "männlich": 40, "weiblich": 3, "m": 2, "nainen": 30})
     {'w': 'weiblich', 'männlich': 'männlich', 'weiblich': 'weiblich', 'm': 'männlich'}
+    >>> _sexes({"W": 60, "B": 20, "M": 20})
+    {}
     """
-    known = [one for one in people if one in _SEX]
-    if len({_SEX[one] for one in known}) < 2 or sum(people[one] for one in known) < _MOSTLY * sum(people.values()):
+    known = {one: _SEX[_folded(one)] for one in people if _folded(one) in _SEX}
+    nearly_all = sum(people[one] for one in known) >= _MOSTLY * sum(people.values())
+    if len(set(known.values())) < 2 or not (sure or nearly_all or any(len(one) > 1 for one in known)):
         return {}
     words: dict[str, str] = {}
-    for one in known:
+    for one, sex in known.items():
         if len(one) > 1:
-            words.setdefault(_SEX[one], one)
+            words.setdefault(sex, one)
     if len(words) == len(known):
         return {}  # one word for each: as the table writes it
-    return {one: words[_SEX[one]] if len(words) > 1 else _SEX[one] for one in known}
+    if len({word[0].isupper() for word in words.values()}) > 1:
+        words = {sex: word.casefold() for sex, word in words.items()}
+    return {one: words[sex] if len(words) > 1 else sex for one, sex in known.items()}
 
 
 def _outward(low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
@@ -296,10 +334,12 @@ class TableSummary:
     Args:
         columns: Its columns, those without a name left out.
         rows: How many people it is about: a row is one, or as many as its ``count`` says.
+        counted_by: The column that says how many people a row stands for, where it is called otherwise.
     """
 
     columns: tuple[Column, ...]
     rows: int
+    counted_by: str | None = None
 
     def column(self, name: str, *, field: str) -> Column:
         """Return a column that is asked for.
@@ -328,9 +368,12 @@ class TableSummary:
     def metrics(self) -> list[Column]:
         """The columns that can be metrics, the likeliest first."""
         found = [one for one in self.columns if one.is_metric and not one.names_people]
-        return sorted(
-            found, key=lambda one: (_likely(one.name, _METRICS), one.is_group and not one.yes_or_no, not one.is_part)
-        )
+
+        def rank(one: Column) -> tuple[bool, int, bool, bool]:
+            measured_less = one.is_group and not one.yes_or_no
+            return one.looks_counted, _likely(one.name, _METRICS), measured_less, not one.is_part
+
+        return sorted(found, key=rank)
 
 
 def _likely(name: str, words: Sequence[str]) -> int:
@@ -346,9 +389,31 @@ def look(given: Any, *, progress: Progress | None = None) -> TableSummary:
         InvalidInput: If it cannot be read, or has no rows.
     """
     table = open_table(given, progress=progress)
-    names = [name for name in dict.fromkeys(table.names) if name and table.names.count(name) == 1]
+    if COUNT in table.names:
+        return _looked(table, COUNT)
+    found = _looked(table, None)
+    counts = [one for one in found.columns if one.looks_counted]
+    if len(counts) != 1 or not _is_histogram(found, counts[0], table):
+        return found
+    return replace(_looked(table, counts[0].name), counted_by=counts[0].name)
+
+
+def _is_histogram(found: TableSummary, counts: Column, table: PeopleTable) -> bool:
+    """Tell whether a table counts people: no two rows are alike, and most that could be are there."""
+    others = [one for one in found.columns if one is not counts]
+    if found.rows > _MOST_LABELS or any(one.many for one in others):
+        return False
+    could_be = math.prod(len(one.labels) + (one.missing > 0) for one in others)
+    if len(others) < 2 or found.rows <= could_be / 2:
+        return False
+    rows = [row for _, row in table.picked([one.name for one in others])]
+    return len(set(rows)) == len(rows)
+
+
+def _looked(table: PeopleTable, counted_by: str | None) -> TableSummary:
+    names = [name for name in table.names if name]
     columns = [Column(name, table.decimal_comma) for name in names]
-    counted = names.index(COUNT) if COUNT in names else None
+    counted = None if counted_by is None else names.index(counted_by)
     ragged: list[int] = []  # the first row that has another number of entries than there are names
 
     def whole() -> Iterator[Row]:
@@ -371,7 +436,7 @@ def look(given: Any, *, progress: Progress | None = None) -> TableSummary:
     if not columns or not columns[0].rows:
         raise InvalidInput("table", "no rows", "must have a row for each person below the names of its columns")
     total = columns[0].rows
-    return TableSummary(tuple(column for column in columns if column.name != COUNT), total)
+    return TableSummary(tuple(column for column in columns if column.name != counted_by), total)
 
 
 @dataclass(frozen=True)
@@ -423,7 +488,7 @@ def draft_text(found: TableSummary, wish: Wish) -> str:
         lines.append(f"planned = {as_count('clients', wish.clients)}  # how many answers are planned")
     for one in metrics:
         lines += ["", *_metric_lines(one)]
-    lines += ["", *_attribute_lines(groups, wish), "", *_table_lines(groups, metrics, wish)]
+    lines += ["", *_attribute_lines(groups, wish), "", *_table_lines(groups, metrics, wish, found.counted_by)]
     lines += _other_lines(found, groups, metrics)
     text = "\n".join(lines) + "\n"
     _check_draft(text)
@@ -596,11 +661,13 @@ def _shares(counts: Sequence[int]) -> list[str]:
     return [plain(Decimal(part) / parts) for part in whole]
 
 
-def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish) -> list[str]:
+def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish, counted_by: str | None) -> list[str]:
     lines = [
         "[table]  # how your own table is read; nothing of it is published with the study",
         f'missing = "{LEAVE_OUT}"  # people who lack a group or a value; "abstain" if abstain = true stands above',
     ]
+    if counted_by is not None:
+        lines.append(f"count = {_text(counted_by)}  # a row stands for so many people: it looks so, see that it is so")
     for one in groups:
         found = _groups_of(one, wish)
         # A label is read whatever its capitals: the spelling that few have need not be written down.
@@ -612,16 +679,25 @@ def _table_lines(groups: Sequence[Column], metrics: Sequence[Column], wish: Wish
         if meant:
             lines += ["", f"[table.labels.{_key(one.name)}]", *meant]
         if len(found) > 2:
-            spelled_twice = f'# "another spelling" = {_text(next(iter(found)))}'
-            heading = [] if meant else ["", f"# [table.labels.{_key(one.name)}]"]
-            lines += [*heading, f"{spelled_twice}  # if two labels mean one group; take the other out of groups, too"]
+            lines += [*([] if meant else ["", f"# [table.labels.{_key(one.name)}]"]), *_perhaps_alike(found)]
     for one in metrics:
-        meant = [f"{_key(text)} = {_YES[text.casefold()]}" for text in sorted(one.labels)] if one.yes_or_no else []
-        if not one.yes_or_no and one.numbers < one.known:
-            meant.append(f'{_text(EVERY_OTHER)} = ""  # every text that is no number counts as missing')
+        answers = [text for text in sorted(one.labels) if text.casefold() in _YES] if one.yes_or_no else []
+        meant = [f"{_key(text)} = {_YES[text.casefold()]}" for text in answers]
+        if (len(answers) < len(one.labels)) if answers else (one.numbers < one.known):
+            what = "every other text" if answers else "every text that is no number"
+            meant.append(f'{_text(EVERY_OTHER)} = ""  # {what} counts as missing')
         if meant:
             lines += ["", f"[table.labels.{_key(one.name)}]", *meant]
     return lines
+
+
+def _perhaps_alike(found: Mapping[str, list[str]]) -> list[str]:
+    """Return lines that who knows better may take: labels that nobody knows here may mean the same as others."""
+    largest, *others = found
+    about_sexes, known = any(_folded(one) in _SEX for one in found), _SEX.keys() | _ANOTHER_SEX
+    unknown = [one for one in others if _folded(one) not in known] if about_sexes else []
+    why = "  # if both mean the same: take it out of groups, and add its share to the other's"
+    return [f"# {_key(one)} = {_text(largest)}{why}" for one in unknown[:_MOST_TOLD] or others[-1:]]
 
 
 def _other_lines(found: TableSummary, groups: Sequence[Column], metrics: Sequence[Column]) -> list[str]:

@@ -227,7 +227,6 @@ class _Opened:
             where = f'table.columns = {{ {next(iter(lacking))} = "…" }}'
             rule = f"must be there; the table has {there}. Where else, the study file says: {where}"
             raise InvalidInput("column", ", ".join(lacking.values()), rule)
-        self.table.check(found.values())
         return found
 
     def _column(self, name: str, usual: str | None) -> str | None:

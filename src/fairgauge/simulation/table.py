@@ -7,10 +7,11 @@ What a row means is not known here; :mod:`fairgauge.simulation.people` knows it 
 import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from io import TextIOWrapper
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ _SUFFIXES = {".csv": None, ".tsv": "\t", ".txt": None}
 UNICODE, WINDOWS = "utf-8-sig", "cp1252"
 _BLOCK = 2**20
 _OFTEN = 2**16  # rows between two reports of progress
+_MOST_ABOVE = 20  # lines in which the names of the columns are looked for
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
@@ -36,7 +38,7 @@ class PeopleTable:
     """A table that is open: the names of its columns, and how to go through its rows.
 
     Args:
-        names: The columns, in order; those without a name are empty text.
+        names: The columns, in order, numbered where several have one name; those without a name are empty text.
         picked: Yields for each row where it stands and its entries in these columns; None for a row that has another
             number of entries than there are names.
         decimal_comma: Whether ``0,85`` is a number, as in files whose columns are parted by semicolons.
@@ -47,16 +49,6 @@ class PeopleTable:
     picked: Callable[[Sequence[str]], Iterator[tuple[int, Row | None]]]
     decimal_comma: bool = False
     encoding: str = UNICODE
-
-    def check(self, wanted: Iterable[str]) -> None:
-        """Refuse columns that are there twice.
-
-        Raises:
-            InvalidInput: If one of these is.
-        """
-        for name in wanted:
-            if self.names.count(name) > 1:
-                raise InvalidInput("column", name, "must be there once")
 
 
 def open_table(given: Any, *, progress: Progress | None = None) -> PeopleTable:
@@ -86,28 +78,59 @@ def _file(path: Path, progress: Progress | None) -> PeopleTable:
         raise InvalidInput("table", path, "must be CSV or Parquet: save the sheet as CSV in UTF-8")
     encoding = _encoding(path)
     with _reading(path), path.open(encoding=encoding, newline="") as file:
-        first = file.readline()
-    if not first.strip():
+        top = list(islice(file, _MOST_ABOVE))
+    above, mark = _names_line(top, _SUFFIXES.get(suffix))
+    if not "".join(top).strip():
         raise InvalidInput("table", path, "must have a line with the names of its columns, and a row for each person")
-    mark = _SUFFIXES.get(suffix) or max(",;\t", key=first.count)
     with _reading(path), path.open(encoding=encoding, newline="") as file:
-        names = tuple(name.strip() for name in next(csv.reader(file, delimiter=mark)))
+        names = _apart([name.strip() for name in next(csv.reader(islice(file, above, None), delimiter=mark))])
 
     def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
         places = [names.index(name) for name in wanted]
         pick, whole = _picker(places), len(names)
         with _reading(path), path.open("rb") as binary, TextIOWrapper(binary, encoding, newline="") as file:
-            size, reader = path.stat().st_size, csv.reader(file, delimiter=mark)
+            size, reader = path.stat().st_size, csv.reader(islice(file, above, None), delimiter=mark)
             next(reader)
             for number, row in enumerate(reader):
                 if len(row) == whole:
-                    yield reader.line_num, pick(row)
+                    yield above + reader.line_num, pick(row)
                 elif row:  # an empty line is no row
-                    yield reader.line_num, None
+                    yield above + reader.line_num, None
                 if progress is not None and number % _OFTEN == 0:
                     progress(binary.tell(), size)
 
     return PeopleTable(names, rows, decimal_comma=mark == ";", encoding=encoding)
+
+
+def _names_line(top: Sequence[str], mark: str | None) -> tuple[int, str]:
+    """Return how many lines stand above the names of the columns, and what parts columns.
+
+    Above the names there may be a title or ``sep=;``, as spreadsheets write them: lines with one entry, or none.
+
+    >>> _names_line(["sep=;", "Export of March;;", "sex;recall;", "F;0,8;"], None)
+    (2, ';')
+    >>> _names_line(["recall", "0,8"], None)
+    (0, ',')
+    """
+    for above, line in enumerate(top):
+        parted_by = mark or max(",;\t", key=line.count)
+        entries = [entry for part in line.split(parted_by) if (entry := part.strip())]
+        # Numbers below a single name are that column's, with commas of their own.
+        if len(entries) > 1 and (not above or all(number(entry) is None for entry in entries)):
+            return above, parted_by
+    return 0, mark or ","
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns, numbered where several have one: which of them is meant must be said.
+
+    >>> _apart(["sex", "recall", "recall", "", ""])
+    ('sex', 'recall (1)', 'recall (2)', '', '')
+    """
+    return tuple(
+        f"{name} ({names[: place + 1].count(name)})" if name and names.count(name) > 1 else name
+        for place, name in enumerate(names)
+    )
 
 
 def _encoding(path: Path) -> str:
@@ -184,6 +207,10 @@ def _frame(given: Any) -> PeopleTable:
     except TypeError:
         rule = "must be the path of a CSV or Parquet file, or a data frame, such as one of pandas, Polars or Arrow"
         raise InvalidInput("table", f"a {type(given).__name__}", rule) from None
+    except nw.exceptions.DuplicateError as problem:
+        raise InvalidInput(
+            "table", f"a {type(given).__name__}", f"must have columns of different names: {problem}"
+        ) from None
 
     def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Row | None]]:
         return enumerate(frame.select(list(wanted)).iter_rows())

@@ -103,7 +103,7 @@ def test_at_a_terminal_it_asks_what_nobody_typed(fairgauge: Run, table: str, mon
         ("", "table=empty.csv: must have a line with the names of its columns"),
         ("sex,recall\n", "empty.csv: table=no rows: must have a row for each person"),
         (
-            "Exported today\n\nsex,recall\nf,1\n",
+            "Exported, today\n\nsex,recall,age\nf,1,30\n",
             "empty.csv: table=line 1: must have the names of the columns, as many as",
         ),
         ("sex,recall\nf,1\n", "empty.csv: group-column=nothing: must be given"),

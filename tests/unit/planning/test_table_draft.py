@@ -3,6 +3,7 @@
 import random
 import re
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -86,17 +87,69 @@ def test_percent_signs_are_drafted_as_a_table_is_read(values: list[str], high: s
             {"F": "weiblich", "w": "weiblich", "M": "männlich", "*": ""},
         ),
         ({"Female": 90, "Male": 90, "Non-binary": 12}, ("Female", "Male", "Non-binary"), {}),
-        ({"W": 60, "B": 20, "M": 20}, ("W", "B", "M"), {}),  # no sexes: a fifth are something else
         ({"H": 60, "M": 60}, ("H", "M"), {}),  # hombre and mujer, or what not
+        (  # one spelling that nobody knows here does not keep the others apart
+            {"F": 40, "weiblich": 20, "w": 20, "M": 60, "nainen": 30},
+            ("female", "male", "nainen"),
+            {"F": "female", "weiblich": "female", "w": "female", "M": "male"},
+        ),
+        ({"Female": 40, "F": 20, "male": 30, "m": 20}, ("female", "male"), {"F": "female", "m": "male"}),
+        ({"F": 40, "M": 40, "naïve": 20, "naive": 30}, ("female", "male", "naive"), {}),
     ],
 )
 def test_spellings_of_one_sex_are_one_group(labels: dict[str, int], groups: tuple[str, ...], meant: dict[str, str]):
     sexes = [label for label, times in labels.items() for _ in range(times)]
-    text, found = drafted({"sex": sexes, "recall": [0.5 + at % 2 / 4 for at in range(len(sexes))]})
+    given = {"sex": sexes, "recall": [0.5 + at % 2 / 4 for at in range(len(sexes))]}
+    text, found = drafted(given)
     assert found.attribute is not None
     assert set(found.attribute.groups) == set(groups)
-    assert found.table.labels.get("sex", {}) == meant
-    assert ("another spelling" in text) == (len(groups) > 2)
+    if meant:
+        assert found.table.labels.get("sex", {}) == meant
+    proposed = [line for line in text.splitlines() if "if both mean the same" in line]
+    assert [line.split(" = ")[0] for line in proposed] == [f"# {one}" for one in groups[2:]]
+    # What it proposes is read as it stands.
+    asked = read_people(found.study(), given, found.table).population
+    assert sum(cell.count for cell in asked.cells) == sum(times for one, times in labels.items() if one != "k.A.")
+
+
+def test_letters_are_sexes_where_the_column_or_a_word_says_so():
+    races = {"race": ["W"] * 60 + ["B"] * 20 + ["M"] * 20, "recall": [0.5, 0.75] * 50}
+    _, found = drafted(races)
+    assert found.attribute is not None
+    assert found.attribute.groups == ("W", "B", "M")
+    text, found = drafted(races | {"race": ["18-29"] * 40 + ["18 – 29"] * 30 + ["30+"] * 30})
+    assert found.attribute is not None
+    assert found.attribute.groups == ("18-29", "30+")
+    assert '"18 – 29" = "18-29"' in text
+
+
+@pytest.mark.parametrize("name", ["effectif", "n", "score"])
+def test_a_table_that_counts_people_is_one_whatever_the_column_is_called(name: str):
+    cells = [(sex, told) for sex in ("Femme", "Homme", "") for told in ("oui", "non", "")]
+    given: dict[str, list[Any]] = {"sexe": [sex for sex, _ in cells], "accordé": [told for _, told in cells]}
+    given[name] = [40 * (at + 1) for at in range(len(cells))]
+    if name == "score":
+        with pytest.raises(InvalidInput, match="group-column"):  # nine people, each with a score
+            drafted(given)
+        return
+    text, found = drafted(given)
+    assert f'count = "{name}"' in text
+    assert found.table.count == name
+    people = read_people(found.study(), given, found.table)
+    assert (people.population.clients, people.left_out) == (40 * (1 + 2 + 4 + 5), 40 * (3 + 6 + 7 + 8 + 9))
+    several = {column: entries * 6 for column, entries in given.items()}  # rows that repeat are people
+    text, found = drafted(several | {"sexe": ["Femme", "Homme"] * 3 * len(cells)})
+    assert "count =" not in text
+    assert f"# Does {name} say how many people a row stands for?" in text
+    assert [one.name for one in found.metrics] == ["accordé"]
+
+
+def test_yes_and_no_are_read_in_several_languages_and_beside_what_says_nothing():
+    given = {"sexe": ["Femme", "Homme"] * 100, "accordé": (["oui"] * 50 + ["Non"] * 45 + ["?", "inconnu", "x"]) * 2}
+    given["accordé"] += ["oui"] * 4
+    _, found = drafted(given)
+    assert found.table.labels["accordé"] == {"oui": "1", "Non": "0", "*": ""}
+    assert found.expect == {"accordé": Decimal("0.55")}
 
 
 def test_a_small_group_has_a_line_that_asks_for_the_others_alone():
@@ -297,5 +350,10 @@ def test_a_frame_is_planned_and_simulated_as_it_is(library: Any):
     people = read_people(study, data, draft.table).population
     with pytest.raises(InvalidInput, match="must be given with a frame or a file"):
         fg.simulate(study, people, reading=draft.table)
+    # A study that a draft designed reads tables as the draft does; what is published knows nothing of it.
+    drafted_study = replace(draft, design="laplace").study()
+    assert fg.simulate(drafted_study, data, clients=10**6, seed=1).contributors == 10**6
+    assert fg.Study.from_bytes(drafted_study.to_bytes()).reading is None
+    assert b'"M"' not in drafted_study.to_bytes()
     with pytest.raises(InvalidInput, match="attribute=nothing: must be given beside a metric"):
         fg.plan(list(draft.metrics), clients=100, epsilon=1)

@@ -102,8 +102,30 @@ def test_columns_that_are_not_there_are_named_together():
 
 
 def test_a_column_is_there_once(tmp_path: Path):
-    with pytest.raises(InvalidInput, match="column=sex: must be there once"):
-        read_people(ASKED, write(tmp_path, "sex,sex,recall\nfemale,male,1\n"))
+    twice = write(tmp_path, "sex,sex,recall\nfemale,male,1\n")
+    with pytest.raises(InvalidInput, match=r"column=sex: must be there; the table has sex \(1\), sex \(2\), recall"):
+        read_people(ASKED, twice)
+    assert cells(read_people(ASKED, twice, Reading(columns={"sex": "sex (2)"}))) == [("male", "1", 1)]
+    frame = pd.DataFrame([["female", "male", 1]], columns=["sex", "sex", "recall"])
+    with pytest.raises(InvalidInput, match="table=a DataFrame: must have columns of different names"):
+        read_people(ASKED, frame)
+
+
+@pytest.mark.parametrize("above", ["", "sep=;\n", "Export;;\n\n", "Falls, of all\n"])
+def test_lines_above_the_names_are_passed_over(tmp_path: Path, above: str):
+    text = f"{above}sex;recall;\nfemale;0,5;\nmale;two;\n"
+    problem = "row 3: recall=two" if not above else f"row {3 + above.count(chr(10))}: recall=two"
+    if "," in above:  # two entries are the names of two columns
+        problem = "must be there; the table has Falls, of all"
+    with pytest.raises(InvalidInput, match=problem):
+        read_people(ASKED, write(tmp_path, text))
+    how = Reading(missing="leave out", labels={"recall": {"two": ""}})
+    if "," not in above:
+        assert cells(read_people(ASKED, write(tmp_path, text), how)) == [("female", "0.5", 1)]
+
+
+def test_a_column_of_numbers_with_commas_has_its_name_above_it(tmp_path: Path):
+    assert open_table(write(tmp_path, "recall\n0,8\n")).names == ("recall",)
 
 
 def test_who_lacks_something_abstains_where_they_may():
