@@ -138,7 +138,8 @@ def test_a_table_that_counts_people_is_one_whatever_the_column_is_called(name: s
     people = read_people(found.study(), given, found.table)
     assert (people.population.clients, people.left_out) == (40 * (1 + 2 + 4 + 5), 40 * (3 + 6 + 7 + 8 + 9))
     several = {column: entries * 6 for column, entries in given.items()}  # rows that repeat are people
-    text, found = drafted(several | {"sexe": ["Femme", "Homme"] * 3 * len(cells)})
+    several["sexe"] = ["Femme", "Homme"] * 3 * len(cells)
+    text, found = drafted(several)
     assert "count =" not in text
     assert f"# Does {name} say how many people a row stands for?" in text
     assert [one.name for one in found.metrics] == ["accordé"]
