@@ -2067,8 +2067,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: thousands of requests begin in one round of the event loop",
-        "async with self._door: await asyncio.sleep(0)",
-        "async with self._door: pass",
+        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)",
+        "pass",
         "test_requests_begin_one_by_one_and_all_that_is_ready_goes_first",
         "test_an_answer_does_not_wait_for_a_thousand_other_requests",
     ),
@@ -2101,6 +2101,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "await pages.desk.work(views, kind_of(request))",
         "await asyncio.to_thread(views)",
         "test_what_strangers_ask_for_is_made_one_by_one",
+    ),
+    _mutant(
+        "storm: pages may be asked for as often as the collector can make them, beside answers",
+        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)",
+        "await asyncio.sleep(0)",
+        "test_requests_without_end_leave_most_of_the_time_to_answers",
     ),
     _mutant(
         "storm: what is the same for everyone is free of charge",

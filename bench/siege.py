@@ -55,6 +55,8 @@ STORMS = (
     ("visitors", OPEN, 30, "a public page without end"),
     ("reporters", OPEN, 40, "reports without end"),
     ("reckoners", OPEN, 40, "estimates at another confidence each"),
+    ("participants", OPEN, 40, "pages for taking part without end"),
+    ("preflights", OPEN, 40, "questions of browsers whether they may answer"),
     ("headers-held", OPEN, 1000, "requests that stop within their headers"),
     ("headers-sent", OPEN, 1000, "long addresses with many headers"),
     ("scripts-unread", OPEN, 1000, "documents that everyone may have, not read"),

@@ -7,6 +7,7 @@ Every attacker ends by itself: none sends for longer, or on more connections, th
 import asyncio
 import json
 import random
+import re
 import secrets
 import subprocess
 import sys
@@ -225,6 +226,37 @@ reporters = _getting("{study}/report", reads=True, accept="text/html")
 reckoners = _getting("{study}/estimate?confidence={confidence}", reads=True)
 
 
+async def _kept(order: Order, request: bytes) -> Seen:
+    """Ask the same again and again on connections that stay."""
+
+    async def one(_number: int, seen: Seen, until: float) -> None:
+        while time.monotonic() < until:
+            with suppress(OSError, EOFError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", order.port)
+                try:
+                    while time.monotonic() < until:
+                        writer.write(request)
+                        head = await reader.readuntil(b"\r\n\r\n")
+                        seen.statuses[int(head[9:12])] += 1
+                        if length := re.search(rb"content-length: (\d+)", head):
+                            await reader.readexactly(int(length[1]))
+                finally:
+                    writer.transport.abort()
+            await asyncio.sleep(0.01)
+
+    return await _many(order, one)
+
+
+async def participants(order: Order) -> Seen:
+    """Ask for the page for taking part, again and again."""
+    return await _kept(order, f"GET {order.path}/take-part HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+
+
+async def preflights(order: Order) -> Seen:
+    """Ask as browsers do before a page of another origin sends an answer, again and again."""
+    return await _kept(order, f"OPTIONS {order.path}/answers HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+
+
 async def pipelined(order: Order) -> Seen:
     """Send thousands of requests at once, read nothing, and come again when cut off."""
     burst = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2000
@@ -345,6 +377,8 @@ ATTACKERS: dict[str, Attack] = {
     "visitors": visitors,
     "reporters": reporters,
     "reckoners": reckoners,
+    "participants": participants,
+    "preflights": preflights,
     "pipelined": pipelined,
     "burst": burst,
     "guesses": guesses,

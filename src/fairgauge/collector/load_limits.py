@@ -6,8 +6,9 @@ in an hour, since an honest study knows how many to expect.
 **Places** for what takes long are as many for operators as for readers as for strangers, and bytes of bodies have a
 largest number.
 
-**Turns**: single answers go first.  Requests that are no answers begin one by one, each after all that is ready:
-thousands that come at once are thousands of short waits, not one long one for whoever answers meanwhile.
+**Turns**: single answers go first.  Requests that are no answers begin one by one, each after all that is ready, and
+beside answers two thousand in a second: many at once, or without end, are many short waits, not one long one for
+whoever answers meanwhile.
 
 Batches and exports go a slice at a time, all of them through one lane.  A slice takes a millisecond or two; then
 everything else that is ready gets its turn, and for as long as single answers come in the lane rests three times as
@@ -40,6 +41,8 @@ _READ_SECONDS = 1.0  # how old may be what is known of the answers that other co
 STRANGER = "stranger"
 REST = 3.0  # how much longer the lane rests than it worked
 CALM_SECONDS = 0.1  # without a single answer for so long, it does not rest
+BESIDE_ANSWERS = 2000.0  # requests that are no answers, in a second, while single answers come in: a fifth of the time
+_BURST_SECONDS = 0.05  # so many seconds' worth may begin at once
 
 
 class Turnstile:
@@ -252,6 +255,7 @@ class Lane:
         self._door = asyncio.Lock()
         self._free = asyncio.Lock()
         self._answered = -CALM_SECONDS
+        self._next = 0.0  # when a request that is no answer may begin
 
     def answering(self) -> None:
         """Say that a single answer came in."""
@@ -260,7 +264,9 @@ class Lane:
     async def begin(self) -> None:
         """Wait until a request that is no answer may begin: one does in each round of the event loop."""
         async with self._door:
-            await asyncio.sleep(0)
+            now = time.monotonic()
+            self._next = max(self._next, now - _BURST_SECONDS) + 1 / BESIDE_ANSWERS
+            await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)
 
     @asynccontextmanager
     async def slice(self) -> AsyncIterator[None]:
