@@ -2109,6 +2109,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_requests_without_end_leave_most_of_the_time_to_answers",
     ),
     _mutant(
+        "storm: every stranger has a hundred looks into the store for a list of studies",
+        "if not 0 <= now - when < _LISTED_SECONDS:",
+        "if now:",
+        "test_the_list_for_strangers_is_looked_up_once_a_second",
+    ),
+    _mutant(
+        "storm: a list of studies is written while answers wait",
+        "return await pages.desk.work(shown, kind_of(request))",
+        "return shown()",
+        "test_what_strangers_ask_for_is_made_one_by_one",
+    ),
+    _mutant(
         "storm: what is the same for everyone is free of charge",
         'await collector_of(request).turnstile.slow("free", _FREE_SECONDS)',
         "collector_of(request)",

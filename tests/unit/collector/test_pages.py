@@ -7,6 +7,7 @@ fairgauge.collector.pages.study_pages, fairgauge.collector.pages.study_pages.
 import asyncio
 import json
 import re
+import threading
 import time
 from html.parser import HTMLParser
 
@@ -327,7 +328,7 @@ def test_assets_are_cached_by_their_digest(ask):
     ask(scene)
 
 
-@pytest.mark.parametrize(("path", "makes"), [("/report", "render_report"), ("", "privacy_views")])
+@pytest.mark.parametrize(("path", "makes"), [(f"{ONE}/report", "render_report"), (ONE, "privacy_views"), ("/", "page")])
 def test_what_strangers_ask_for_is_made_one_by_one(ask, monkeypatch: pytest.MonkeyPatch, path: str, makes: str):
     """Each is a thread that takes the interpreter from devices: six of them made these wait for a second."""
     from fairgauge.collector.pages import study_pages
@@ -335,22 +336,48 @@ def test_what_strangers_ask_for_is_made_one_by_one(ask, monkeypatch: pytest.Monk
     making = most = 0
     real = getattr(study_pages, makes)
 
-    def counted(*given: object) -> object:
+    def counted(*given: object, **named: object) -> object:
         nonlocal making, most
         making += 1
         most = max(most, making)
         time.sleep(0.01)
         making -= 1
-        return real(*given)
+        threads.add(threading.current_thread())
+        return real(*given, **named)
 
+    threads: set[threading.Thread] = set()
     monkeypatch.setattr(study_pages, makes, counted)
 
     async def scene(desk: Desk) -> None:
         await publish(desk, STUDY, "results=public")
         await answers(desk, 200)
-        found = await asyncio.gather(*(browse(desk, f"{ONE}{path}") for _ in range(6)))
+        found = await asyncio.gather(*(browse(desk, path) for _ in range(6)))
         assert {one.status_code for one in found} == {200}
         assert most == 1
+        assert threading.main_thread() not in threads
+
+    ask(scene)
+
+
+def test_the_list_for_strangers_is_looked_up_once_a_second(ask, monkeypatch: pytest.MonkeyPatch):
+    from fairgauge.collector.pages import study_pages
+
+    async def scene(desk: Desk) -> None:
+        looked, arrivals = [], desk.collector.store.arrivals
+
+        async def counted(number: int) -> dict[int, int]:
+            looked.append(number)
+            return await arrivals(number)
+
+        await publish(desk, STUDY, "results=public")
+        monkeypatch.setattr(desk.collector.store, "arrivals", counted)
+        monkeypatch.setattr(study_pages, "_LISTED_SECONDS", 3600.0)
+        first, *others = await asyncio.gather(*(browse(desk, "/") for _ in range(5)))
+        assert [one.text for one in others] == [first.text] * 4
+        assert len(looked) == 1
+        monkeypatch.setattr(study_pages, "_LISTED_SECONDS", 0.0)
+        await answers(desk, 7)
+        assert "7 answers" in words(await browse(desk, "/"))
 
     ask(scene)
 
