@@ -2098,8 +2098,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: pages are made in as many threads as there are readers",
-        "await pages.desk.work(views, kind_of(request))",
-        "await asyncio.to_thread(views)",
+        "return await pages.desk.work(shown, kind_of(request))",
+        "return await asyncio.to_thread(shown)",
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
     _mutant(
@@ -2116,8 +2116,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a list of studies is written while answers wait",
-        "return await pages.desk.work(shown, kind_of(request))",
-        "return shown()",
+        "return await pages.desk.work(listed, kind_of(request))",
+        "return listed()",
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
     _mutant(

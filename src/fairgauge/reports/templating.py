@@ -25,7 +25,7 @@ def environment(*packages: str) -> Environment:
     found.filters["kept"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     found.filters["steady"] = steady
     found.filters["unbroken"] = lambda html: Markup(  # noqa: S704 - what a template gives is escaped
-        _OPTION.sub(r'<span class="whole">\g<0></span>', html)
+        _OPTION.sub(r'<span class="whole">\g<0></span>', str(html))  # or what is put in would be escaped
     )
     found.globals["voice"] = PLAIN  # pages bring another one
     return found

@@ -93,7 +93,7 @@ def test_the_page_has_both_promises_and_says_who_can_link(ask: Ask):
         assert "They see every answer by itself, and can link it to the connection that it came over." in text
         found = crowd_view(STUDY)
         assert found is not None
-        assert f"a crowd epsilon of {found.epsilon} at delta 1e-5" in text
+        assert f"a crowd epsilon of {found.epsilon} at delta 0.00001" in text
         assert "even towards someone who knows every other answer" in text
         assert "All answers" not in text
         promises = text[text.index("There are two promises") : text.index("Only what follows holds towards them.")]

@@ -328,7 +328,9 @@ def test_assets_are_cached_by_their_digest(ask):
     ask(scene)
 
 
-@pytest.mark.parametrize(("path", "makes"), [(f"{ONE}/report", "render_report"), (ONE, "privacy_views"), ("/", "page")])
+@pytest.mark.parametrize(
+    ("path", "makes"), [(f"{ONE}/report", "render_report"), (ONE, "privacy_views"), (ONE, "page"), ("/", "page")]
+)
 def test_what_strangers_ask_for_is_made_one_by_one(ask, monkeypatch: pytest.MonkeyPatch, path: str, makes: str):
     """Each is a thread that takes the interpreter from devices: six of them made these wait for a second."""
     from fairgauge.collector.pages import study_pages

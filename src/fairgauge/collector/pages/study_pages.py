@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,8 +41,8 @@ async def index(request: Request) -> Response:
     everything = role_of(request) is not None
     pages, voice = pages_of(request), voice_of(request)
     cards, more = await (pages.catalogue.cards(voice, everything=True) if everything else pages.catalogue.listed(voice))
-    shown = partial(page, request, "index.html", cards=cards, more=more, everything=everything)
-    return await pages.desk.work(shown, kind_of(request))
+    listed = partial(page, request, "index.html", cards=cards, more=more, everything=everything)
+    return await pages.desk.work(listed, kind_of(request))
 
 
 async def study(request: Request) -> Response:
@@ -54,29 +53,27 @@ async def study(request: Request) -> Response:
     allowed = role_of(request) is not None or await may_see(collector, digest)
     results = await pages.reckoner.results(await collector.entry(digest)) if allowed else None
 
-    def views() -> tuple[Any, ...]:
-        shown = None if results is None else results.told(voice)
-        return shown, privacy_views(found, voice), None if found.release is None else crowd_view(found, voice)
+    def shown() -> Response:
+        return page(
+            request,
+            "study.html",
+            kept=kept,
+            study=found,
+            display=display_of(found.mechanism),
+            own=display_of(found.mechanism).described(found),
+            asked=asked,
+            state=kept.state(collector.clock()),
+            published=moment_of(kept.published),
+            closed=None if kept.closed is None else moment_of(kept.closed),
+            results=results,
+            told=None if results is None else results.told(voice),
+            privacy=privacy_views(found, voice),
+            crowd=None if found.release is None else crowd_view(found, voice),
+            key=kept.key,
+            address=address_of(request),
+        )
 
-    told, privacy, crowd = await pages.desk.work(views, kind_of(request))
-    return page(
-        request,
-        "study.html",
-        kept=kept,
-        study=found,
-        display=display_of(found.mechanism),
-        own=display_of(found.mechanism).described(found),
-        asked=asked,
-        state=kept.state(collector.clock()),
-        published=moment_of(kept.published),
-        closed=None if kept.closed is None else moment_of(kept.closed),
-        results=results,
-        told=told,
-        privacy=privacy,
-        crowd=crowd,
-        key=kept.key,
-        address=address_of(request),
-    )
+    return await pages.desk.work(shown, kind_of(request))
 
 
 async def events(request: Request) -> Response:
