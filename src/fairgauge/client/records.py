@@ -27,7 +27,7 @@ from fairgauge.client.profile_entries import entry_text, is_inside, name_text
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Attribute, Metric, NoisyCounts
 
-Entries = list[Any]
+_Entries = list[Any]
 # What a column of numbers is: ("person", ""), ("group", "sex"), ("one", "truth") or ("value", "recall").
 Key = tuple[str, str]
 
@@ -209,7 +209,7 @@ class _Reader:
     fits: Callable[[Any], bool]
     strange: str
 
-    def numbers(self, entries: Entries) -> tuple["array[int]", int]:
+    def numbers(self, entries: _Entries) -> tuple["array[int]", int]:
         """Return the number of each entry, and how many of them are there and do not fit."""
         found, odd = array("i"), 0
         known: dict[tuple[type, Any], tuple[int, bool]] = {}  # most entries are there many times
@@ -297,7 +297,7 @@ def _little(numbers: "array[int]") -> "array[int]":
     return numbers
 
 
-def read_columns(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
+def read_columns(given: Any, wanted: Sequence[str]) -> dict[str, _Entries]:
     """Return columns of a file, of a data frame of any engine that narwhals knows, or of a mapping.
 
     Rows stay together: a lazy frame is collected once, or one that shuffles would give each column another order.  One
@@ -325,7 +325,7 @@ def read_columns(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
     return found
 
 
-def _file(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
+def _file(path: Path, wanted: Sequence[str]) -> dict[str, _Entries]:
     if path.suffix.lower() == ".csv":
         return _csv(path, wanted)
     if path.suffix.lower() != ".parquet":
@@ -358,14 +358,14 @@ def _of_arrow(column: Any, row: int) -> Any:
     return column[row].as_py()
 
 
-def _csv(path: Path, wanted: Sequence[str]) -> dict[str, Entries]:
+def _csv(path: Path, wanted: Sequence[str]) -> dict[str, _Entries]:
     try:
         # A line ends with \n or \r\n and with nothing else: what one person wrote must not make several records.
         with path.open(newline="\n", encoding="utf-8-sig", errors="surrogateescape") as file:
             names = next(csv.reader([file.readline()]), [])
             _check(wanted, names)
             places = {name: names.index(name) for name in wanted}
-            found: dict[str, Entries] = {name: [] for name in places}
+            found: dict[str, _Entries] = {name: [] for name in places}
             for line in file:
                 row = _row(line)
                 if row == []:
@@ -388,7 +388,7 @@ def _row(line: str) -> list[str] | None:
         return None  # an entry beyond all measure, or the end of a line within one
 
 
-def _frame(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
+def _frame(given: Any, wanted: Sequence[str]) -> dict[str, _Entries]:
     try:
         import narwhals as nw
     except ImportError:
@@ -403,7 +403,7 @@ def _frame(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
     except BaseException:  # noqa: BLE001 - two columns of one name, and whatever else a frame can be
         frame = None
     names: Sequence[str] = ()
-    found: dict[str, Entries] | None = None
+    found: dict[str, _Entries] | None = None
     try:
         names = frame.collect_schema().names()
         if set(wanted) <= set(names):
@@ -424,7 +424,7 @@ def _frame(given: Any, wanted: Sequence[str]) -> dict[str, Entries]:
     raise AssertionError("unreachable: what is wanted is there")  # pragma: no cover
 
 
-def _entries(rows: int, whole: Callable[[], Iterable[Any]], one: Callable[[int], Any]) -> Entries:
+def _entries(rows: int, whole: Callable[[], Iterable[Any]], one: Callable[[int], Any]) -> _Entries:
     """Return a column's entries; None for one that cannot be had, such as a text that is no UTF-8, or a day in 5000000.
 
     Args:

@@ -155,7 +155,7 @@ def smallest_epsilon(blankets: Sequence[Blanket], draws: int, delta: Decimal, mo
         epsilon = max(_GRID.plus(Decimal(found)), before)
         if epsilon >= most:
             return most
-        t = best_t(laws, draws, float(epsilon))
+        t = _best_t(laws, draws, float(epsilon))
         # People print the nearest float, so that is what is certified if it is the smaller one.
         bound, worst = certify(blankets, draws, min(epsilon, Decimal(float(epsilon))), Decimal(t))
         if bound <= delta:
@@ -166,7 +166,7 @@ def smallest_epsilon(blankets: Sequence[Blanket], draws: int, delta: Decimal, mo
             own.add(pair)
 
 
-def best_t(laws: Sequence[Sequence[_Law]], draws: int, epsilon: float) -> float:
+def _best_t(laws: Sequence[Sequence[_Law]], draws: int, epsilon: float) -> float:
     """Return the t that makes the bound least: there its logarithm, which is unimodal in t, is flat."""
     low = high = 1 / math.sqrt(draws + 1)
     while _slope(laws, draws, epsilon, low) > 0:
@@ -189,7 +189,7 @@ def _least(laws: Sequence[Sequence[_Law]], draws: int, delta: float, most: float
     aim = math.log(delta)
 
     def spare(epsilon: float) -> float:
-        return aim - log_bound(laws, draws, epsilon, best_t(laws, draws, epsilon))
+        return aim - log_bound(laws, draws, epsilon, _best_t(laws, draws, epsilon))
 
     if spare(most) < 0:
         return None

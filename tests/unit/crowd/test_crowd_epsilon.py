@@ -22,7 +22,7 @@ import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.crowd import Crowd, crowd_epsilon, crowd_of, default_delta, promised
-from fairgauge.crowd.crowd_epsilon import Blanket, best_t, certify, crowd_of_channels, log_bound, smallest_epsilon
+from fairgauge.crowd.crowd_epsilon import Blanket, _best_t, certify, crowd_of_channels, log_bound, smallest_epsilon
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.study import Metric, Release, Study
 from tests.samples import (
@@ -147,7 +147,7 @@ def test_no_smaller_one_is_certified_at_any_t() -> None:
 def test_the_best_t_is_the_best() -> None:
     laws = [[[(0.2, 3.0, 1.0), (0.2, 1.0, 3.0), (0.1, 1.0, 1.0)]]]
     for draws in (10, 10**4, 10**8):
-        t = best_t(laws, draws, 0.1)
+        t = _best_t(laws, draws, 0.1)
         assert all(log_bound(laws, draws, 0.1, t) < log_bound(laws, draws, 0.1, t * other) for other in (0.98, 1.02))
 
 
