@@ -1737,6 +1737,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_the_share_that_the_answers_point_to_is_one_of_its_interval",
     ),
     _mutant(
+        "answers: rounding takes the factor of means away",
+        "if below > above + _ROUNDING or not 0 < mean < 1 - nearest:",
+        "if below > above or not 0 < mean < 1 - nearest:",
+        "test_means_whose_nearest_ends_decide_have_a_factor_whatever_rounding_does",
+    ),
+    _mutant(
         "gaps: rounding decides which tail of an estimate is asked",
         "return average if abs(average) > _ROUNDING * float(np.abs(asked.score).max()) else 0.0",
         "return average",

@@ -32,6 +32,8 @@ import math
 
 from fairgauge.estimation.interval import Interval
 
+_ROUNDING = 1e-12
+
 
 def mean_bounds(mean: float, factor: float, spread: float = math.inf) -> tuple[float, float]:
     """Return between what a group's mean is, if its odds of answering differ between people by at most a factor.
@@ -131,6 +133,7 @@ def tipping_factor_of_means(gap: Interval, means: tuple[Interval, Interval]) -> 
     nearest = max(gap.shown.size.low / reach, low - other_high)
     below, above = max(other_low, low - nearest), min(other_high, high - nearest)
     mean = min(max((1 - nearest) / 2, below), above)
-    if below > above or not 0 < mean < 1 - nearest:
+    # Where the means' own ends are the nearest to each other, one point is left, and rounding may turn it inside out.
+    if below > above + _ROUNDING or not 0 < mean < 1 - nearest:
         return None
     return math.sqrt((mean + nearest) / (1 - mean - nearest) * (1 - mean) / mean)

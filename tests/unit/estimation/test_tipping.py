@@ -147,3 +147,12 @@ def test_means_that_have_no_such_gap_and_a_sign_that_is_not_known_have_none():
         tipping_factor_of_means(Interval(1, 1, 1, (-1, 1)), (Interval(1, 1, 1, (0, 1)), Interval(0, 0, 0, (0, 1))))
         is None
     )
+
+
+def test_means_whose_nearest_ends_decide_have_a_factor_whatever_rounding_does():
+    """One point is left then: of the first group the lower end, of the second the upper one."""
+    gap = Interval(0.17, 0.12, 0.22, (-1, 1))
+    for low in np.linspace(0.2, 0.3, 50):
+        means = Interval(low + 0.02, low, low + 0.04, (0, 1)), Interval(0.07, 0.05, 0.07 + low / 100, (0, 1))
+        odds = [m / (1 - m) for m in (means[0].low, means[1].high)]
+        assert tipping_factor_of_means(gap, means) == pytest.approx(math.sqrt(odds[0] / odds[1]))
