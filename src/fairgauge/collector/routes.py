@@ -322,6 +322,7 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "GET", "/operator", "operatorPage", "Show the operator's page", operator.desk, FREE,
         {200: _file(_HTML), 303: _ELSEWHERE}, "Needs the session of an operator.", ("not-allowed", "too-many"),
+        query=Language,
     ),
     Operation(
         "POST", "/operator/publish", "operatorPublish", "Plan or publish a study", operator.publish, FORM,

@@ -262,7 +262,7 @@ def trade_figure(
                     drawing.text(
                         left - 8,
                         up.at(value) + SIZE / 3,
-                        voice.alone("±" + voice.numeral(f"{digit * 10.0**exponent:g}")),
+                        "±" + voice.numeral(f"{digit * 10.0**exponent:g}"),
                         "tick",
                         "end",
                     )

@@ -56,7 +56,15 @@ def page(
     """Return a page made from a template, in a language or the one that is asked for; it learns who is signed in."""
     languages = names() if voice is None else []
     voice = voice or voice_of(request)
-    told = {"voice": voice, "carried": carried(request), "session": session_of(request), "languages": languages}
+    # What follows a form has an address that takes forms alone: in another language it is the page of the form.
+    place = "/operator" if request.url.path.startswith("/operator/") else ""
+    told = {
+        "place": place,
+        "voice": voice,
+        "carried": carried(request),
+        "session": session_of(request),
+        "languages": languages,
+    }
     text = templates().get_template(template).render(**told | values)
     headers = {**_HEADERS, "Content-Language": voice.tag}
     return Response(text, status, headers, "text/html; charset=utf-8")
