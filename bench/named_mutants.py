@@ -4093,4 +4093,28 @@ NAMED: tuple[NamedMutant, ...] = (
         'return BY_OUTCOME[outcome and "confusion"]',
         "test_plans_and_designs_are_of_one_table",
     ),
+    _mutant(
+        "languages: a list of names is not read as its language is",
+        "together = _END in text",
+        "together = False",
+        "test_a_list_of_names_in_a_sentence_is_read_as_its_language_is",
+    ),
+    _mutant(
+        "pictures: a number at the end of an axis is cut",
+        "drawing.text(min(max(x, half), drawing.width - half), drawing.height",
+        "drawing.text(x, drawing.height",
+        "test_no_number_of_an_axis_is_cut_at_its_end",
+    ),
+    _mutant(
+        "operator: the page takes no language from its address",
+        '"Needs the session of an operator.", ("not-allowed", "too-many"),\n        query=Language,',
+        '"Needs the session of an operator.", ("not-allowed", "too-many"),',
+        "test_the_page_says_how_many_share_an_epoch",
+    ),
+    _mutant(
+        "units: a mean from 0 to 100 has none",
+        'return unit if unit.factor == 1 else Unit(1, "")',
+        'return Unit(1, "", metric.unit or "")',
+        "test_a_metric_from_0_to_100_is_in_points_and_a_metric_with_a_unit_in_its_own",
+    ),
 )

@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 from fairgauge.client import answer
 from fairgauge.collector.routes import TABLE
 from fairgauge.designs import make_channel
+from fairgauge.languages import catalogue
 from fairgauge.study import Attribute, Metric, Question, Release, Study
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
@@ -28,6 +29,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "de-DE": {"viewport": PHONE, "color_scheme": "dark"},
     "ar-EG": {"viewport": PHONE, "color_scheme": "light"},
 }
+SAID_RATES = ("rate.selection-rate", "rate.accuracy", "rate.tpr")
 # Names of a list, which a reader meets in the order in which they are written: where two of them are turned around.
 LISTS = """
   ([lists, back]) => {
@@ -120,20 +122,19 @@ def there(collector: Collecting) -> dict[str, str]:
     return pages | {f"{name}, taking part": f"{of[name]}/take-part" for name in ("waits", "crowd", "silent", "sites")}
 
 
+def rates(tag: str) -> list[str]:
+    return [str(catalogue()[tag[:2]][key]) for key in SAID_RATES]
+
+
 def faults(page: Page, tag: str) -> dict[str, Any]:
     """Return what is wrong with a page; everything that unfolds is unfolded first."""
     page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
     back = tag.startswith("ar")
-    rates = {
-        "en-GB": ["selection rate", "accuracy", "true positive rate"],
-        "de-DE": ["Auswahlrate", "Trefferquote"],
-        "ar-EG": ["معدل الاختيار", "الدقة الكلية", "معدل الإيجابيات الصحيحة"],
-    }
     found = {
         "barriers": barriers(page),
         "cut": cut(page),
         "turned": turned(page),
-        "lists": [right for right in page.evaluate(LISTS, [[rates[tag]], back]) if not right],
+        "lists": [right for right in page.evaluate(LISTS, [[rates(tag)], back]) if not right],
         "wide": page.evaluate("Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"),
         "raw": re.findall(r"\b(?:fpr|age_band|\d+e-\d+)\b|list\[str\]|[.,]\d*[1-9]\d{6}", page.evaluate(SAID)),
     }
@@ -149,7 +150,9 @@ def test_every_page_is_right_in_every_language(
     wrong: dict[str, Any] = {}
 
     def look(page: Page, name: str, method: str = "GET") -> None:
-        seen.add((method, re.sub("[0-9a-f]{64}", "{digest}", page.url.removeprefix(person.url)).partition("?")[0]))
+        seen.add(
+            (method, re.sub("[0-9a-f]{64}", "{digest}", page.url.removeprefix(person.url)).split("?")[0].split("#")[0])
+        )
         assert page.locator("html").get_attribute("lang") == tag[:2]
         if found := faults(page, tag):
             wrong[name] = found
@@ -192,6 +195,8 @@ def test_every_page_is_right_in_every_language(
     page.goto(f"{person.url}{there['hidden']}")
     look(page, "hidden, for its operator")
     assert wrong == {}
+    page.goto(f"{person.url}{there['sites']}")
+    assert page.evaluate(LISTS, [[rates(tag)], tag == "ar-EG"]) != [], "no list was looked at"
 
     html = {(one.method, one.path) for one in TABLE if any("text/html" in gives.kinds for gives in one.gives.values())}
     html |= {(one.method, one.path) for one in TABLE if one.page is not None}

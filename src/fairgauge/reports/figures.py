@@ -308,7 +308,9 @@ def _ticks(drawing: Drawing, axis: Axis, spans: Sequence[tuple[float, float]], m
         x = axis.at(value)
         for top, bottom in spans:
             drawing.line((x, top), (x, bottom), "grid")
-        drawing.text(x, drawing.height - _FOOT + 18, _tick(value, voice), "tick", "middle")
+        said = _tick(value, voice)
+        half = width_of(said) / 2  # at an end of the axis a label stands within the picture, and not cut
+        drawing.text(min(max(x, half), drawing.width - half), drawing.height - _FOOT + 18, said, "tick", "middle")
 
 
 def _tick(value: float, voice: Voice) -> str:

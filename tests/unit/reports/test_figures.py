@@ -18,7 +18,7 @@ from fairgauge.reports.figures import (
     shrinking_figure,
     trade_figure,
 )
-from fairgauge.reports.svg_shapes import NARROW, WIDE, Axis
+from fairgauge.reports.svg_shapes import NARROW, WIDE, Axis, width_of
 
 NASTY = '<script>"&\' onload="x'
 BARS = [Bar("female − male", Interval(-4, -5, -3), "−5 to −3"), Bar(NASTY, Interval(1, 0, 2), "0 to 2")]
@@ -47,6 +47,15 @@ def test_a_picture_is_drawn_for_wide_and_narrow_with_a_description(name: str):
     for svg, width in ((wide, WIDE), (narrow, NARROW)):
         assert svg.get("viewBox", "").split()[:3] == ["0", "0", str(width)]
         assert (svg.get("role"), svg.get("aria-label")) == ("img", NASTY)
+
+
+def test_no_number_of_an_axis_is_cut_at_its_end() -> None:
+    whole = interval_figure([Bar("a", Interval(0, -100, 100, bounds=(-100, 100)), "")], description="")
+    for svg in pictures(whole):
+        ticks = [(float(tick.get("x", "")), width_of(tick.text or "") / 2) for tick in marked(svg, "tick")]
+        width = float(svg.get("viewBox", "").split()[2])
+        assert {tick.text for tick in marked(svg, "tick")} >= {"−100", "100"}
+        assert all(0 <= x - half < x + half <= width for x, half in ticks)
 
 
 @pytest.mark.parametrize("name", FIGURES)
