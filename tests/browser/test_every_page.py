@@ -74,7 +74,7 @@ def gap(title: str, **more: Any) -> Study:
 
 STUDIES = {
     "hidden": gap("Faces that were missed"),
-    "waits": gap("Not begun", opens="2999-01-01T00:00:00Z", closes="2999-02-01T00:00:00Z", planned=300, epoch=60),
+    "waits": gap("Not begun", opens="2999-01-01T00:00:00Z", closes="2999-02-01T00:00:00Z"),
     "crowd": replace(gap("Counts of a crowd"), release=Release(300, "0.00000001", 150)),
     "silent": Study("Who may abstain", [sample_question(abstain=True)]),
 }
@@ -85,10 +85,7 @@ ALARMS = sites.confusion_study()
 def there(collector: Collecting) -> dict[str, str]:
     """Publish studies of several kinds; return the paths of their pages."""
     for name, study in STUDIES.items():
-        if name != "waits":  # which hides who answers, and wants a gateway
-            collector.publish(study, results="readers" if name == "hidden" else "public")
-    waits = replace(STUDIES["waits"], epoch=None)
-    collector.publish(waits, results="public")
+        collector.publish(study, results="readers" if name == "hidden" else "public")
     chance, ids = random.Random(5), iter(range(1, 10_000))
     for study, count in ((STUDIES["crowd"], 700), (STUDIES["silent"], 60)):
         lines = (
@@ -116,7 +113,7 @@ def there(collector: Collecting) -> dict[str, str]:
         headers = {"content-type": "application/json"}
         httpx.post(f"{collector.url}/studies/{ALARMS.digest}/answers", content=body, headers=headers).raise_for_status()
     collector.ask("POST", f"/studies/{ALARMS.digest}/close")
-    of = {name: f"/studies/{study.digest}" for name, study in (STUDIES | {"waits": waits, "sites": ALARMS}).items()}
+    of = {name: f"/studies/{study.digest}" for name, study in (STUDIES | {"sites": ALARMS}).items()}
     pages = {"list": "/studies", "front": "/", "sign in": "/sign-in", "problem": "/nowhere"} | of
     pages |= {f"{name}, report": f"{of[name]}/report" for name in ("crowd", "silent", "sites")}
     return pages | {f"{name}, taking part": f"{of[name]}/take-part" for name in ("waits", "crowd", "silent", "sites")}
