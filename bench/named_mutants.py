@@ -2127,6 +2127,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
     _mutant(
+        "storm: whoever leaves makes room for another thread",
+        "return await asyncio.shield(work)",
+        "return await work",
+        "test_whoever_leaves_makes_no_room_for_another_thread",
+    ),
+    _mutant(
+        "storm: results that nobody watches any more are looked up for ever",
+        "while watch.listeners: started",
+        "while True: started",
+        "test_when_nobody_listens_nobody_asks",
+    ),
+    _mutant(
+        "storm: whoever watches has results looked up anew",
+        "watch = self._watches.get(entry.digest) if watch is None:",
+        "watch = None if watch is None:",
+        "test_a_hundred_listeners_share_one_poll",
+    ),
+    _mutant(
         "storm: what is the same for everyone is free of charge",
         'await collector_of(request).turnstile.slow("free", _FREE_SECONDS)',
         "collector_of(request)",

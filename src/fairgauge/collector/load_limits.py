@@ -298,11 +298,16 @@ class Desk:
         turn = self._strangers if kind == STRANGER else self._others
         await turn.acquire()
         began = time.monotonic()
-        try:
-            return await asyncio.to_thread(run)
-        finally:
+
+        def done(work: asyncio.Task[T]) -> None:
+            if not work.cancelled():
+                work.exception()  # which whoever waits is told, if anybody does
             rest = self._lane.rest(began) if kind == STRANGER else 0
             asyncio.get_running_loop().call_later(rest, turn.release)
+
+        work = asyncio.ensure_future(asyncio.to_thread(run))
+        work.add_done_callback(done)
+        return await asyncio.shield(work)  # a thread goes on, also when whoever asked has left: it is still its turn
 
 
 class HeldResponse(StreamingResponse):

@@ -158,6 +158,28 @@ def test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer(kind:
     assert (asyncio.run(play()) >= 0.03 * REST - 0.01) is rested
 
 
+def test_whoever_leaves_makes_no_room_for_another_thread():
+    """Or those who come and go have as many threads at work as they like."""
+    hold, order = threading.Event(), []
+
+    def first() -> None:
+        hold.wait(3)
+        order.append("first")
+
+    async def play() -> None:
+        desk = Desk(Lane())
+        left = asyncio.create_task(desk.work(first, STRANGER))
+        await asyncio.sleep(0.02)
+        left.cancel()
+        after = asyncio.create_task(desk.work(lambda: order.append("after"), STRANGER))
+        await asyncio.sleep(0.05)
+        hold.set()
+        await after
+
+    asyncio.run(play())
+    assert order == ["first", "after"]
+
+
 def test_work_that_fails_frees_the_desk():
     async def play() -> str:
         desk = Desk(Lane())

@@ -14,9 +14,10 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from fairgauge.collector.admission import PublishingTerms
-from fairgauge.collector.load_limits import STRANGER, Slots
+from fairgauge.collector.load_limits import STRANGER, Desk, Slots
 from fairgauge.collector.pages.html import ENGLISH, templates
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
@@ -309,6 +310,8 @@ class Live:
         self._stopped.set()
         for watch in self._watches.values():
             watch.tell()
+            if watch.task is not None:
+                watch.task.cancel()
 
     def place(self, kind: str = STRANGER) -> AbstractContextManager[None]:
         """Take a place of a kind for as long as this lasts; whoever is sent something takes it before that begins."""
@@ -342,20 +345,18 @@ class Live:
     def _watching(self, entry: Entry) -> Iterator["_Watch"]:
         watch = self._watches.get(entry.digest)
         if watch is None:
-            watch = self._watches[entry.digest] = _Watch()
+            watch = self._watches[entry.digest] = _Watch(self._collector.desk)
             watch.task = asyncio.get_running_loop().create_task(self._poll(entry, watch))
         watch.listeners += 1
         try:
             yield watch
         finally:
             watch.listeners -= 1
-            if watch.listeners == 0 and watch.task is not None:
-                watch.task.cancel()
-                self._watches.pop(entry.digest, None)
 
     async def _poll(self, entry: Entry, watch: "_Watch") -> None:
+        """Look again and again, until nobody watches: whoever comes and goes meanwhile begins nothing anew."""
         last: Results | None = None
-        while True:
+        while watch.listeners:
             started = time.monotonic()
             try:
                 found = await self._reckoner.results(entry)
@@ -366,12 +367,14 @@ class Live:
                     last = found
                     watch.show(found)
             await asyncio.sleep(max(POLL_SECONDS, _POLL_PART * (time.monotonic() - started)))
+        del self._watches[entry.digest]
 
 
 class _Watch:
     """A study that is watched: what is newest, as an event in every language that is listened to, and a bell."""
 
-    def __init__(self) -> None:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self.task: asyncio.Task[None] | None = None
         self.listeners = 0
         self.version = 0
@@ -390,7 +393,9 @@ class _Watch:
         if self.found is None:
             raise LookupError("there is nothing to show yet")
         if voice not in self._events:
-            self._events[voice] = asyncio.ensure_future(asyncio.to_thread(event_of, self.found, voice))
+            self._events[voice] = asyncio.ensure_future(
+                self._desk.work(partial(event_of, self.found, voice), "everyone")
+            )
         return self._events[voice]
 
     def tell(self) -> None:

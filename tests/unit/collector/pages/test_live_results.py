@@ -94,13 +94,31 @@ def test_a_hundred_listeners_share_one_poll(watch, monkeypatch: pytest.MonkeyPat
         assert len(set(heard)) == 1
         assert pages.live.listeners == 100
         assert asked == 1
-        (watch,) = pages.live._watches.values()
-        assert watch.task is not None
         for events in listeners:
             await events.aclose()  # type: ignore[attr-defined]
-        assert (pages.live.listeners, pages.live._watches) == (0, {})
+        assert pages.live.listeners == 0
+        again = pages.live.join(entry)
+        assert await news(again) == heard[0]
+        assert asked == 1  # who comes and goes begins nothing anew
+        (watch,) = pages.live._watches.values()
+        assert watch.task is not None
+        pages.live.stop()
         await asyncio.wait([watch.task], timeout=60)
-        assert watch.task.cancelled()  # nobody listens, nobody asks
+        assert watch.task.cancelled()
+
+    watch(scene)
+
+
+def test_when_nobody_listens_nobody_asks(watch):
+    async def scene(desk: Desk, pages: Pages) -> None:
+        events = pages.live.join(await desk.collector.entry(STUDY.digest))
+        await news(events)
+        (watched,) = pages.live._watches.values()
+        assert watched.task is not None
+        await events.aclose()  # type: ignore[attr-defined]
+        done, _ = await asyncio.wait([watched.task], timeout=10)
+        assert done
+        assert pages.live._watches == {}
 
     watch(scene)
 
