@@ -21,12 +21,15 @@ class _PaperPart(StrEnum):
 
 
 def paper(
+    context: typer.Context,
     part: Annotated[_PaperPart, typer.Argument(help="Which part to redo.")] = _PaperPart.ALL,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="STUDY TALLY", help="For estimate: a study made with --budgets, and its counts."),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path("paper"),
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The folder to write into; paper unless given.")
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -36,20 +39,26 @@ def paper(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="For estimate: where the lengths of the tails of M_L, which no answer has, come from.")
-    ] = 0,
+        int | None,
+        typer.Option(help="For estimate: where the lengths of the tails of M_L, which no answer has, come from."),
+    ] = None,
 ) -> None:
     """Redo the source paper's tables, figures and dataset, and write what is true beside each.
 
     Everything takes about five minutes. results.json in the folder holds every redone figure, for programs.
     """
+    from fairgauge.cli._option_rules import refuse
     from fairgauge.errors import InvalidInput
 
+    estimates = part is _PaperPart.ESTIMATE
+    refuse(context, f"is of no use to fairgauge paper {part}", ["output"] if estimates else ["seed"])
+    if part not in (_PaperPart.ALL, _PaperPart.DATASET):
+        refuse(context, f"is of no use to fairgauge paper {part}: the dataset alone needs it", ["data"])
     two = list(map(str, files or []))
-    if (part is _PaperPart.ESTIMATE) != (len(two) == 2) or (two and part is not _PaperPart.ESTIMATE):
+    if estimates != (len(two) == 2) or (two and not estimates):
         raise InvalidInput("files", " ".join(two) or "none", "fairgauge paper estimate takes a study and its tally")
-    if files is not None and part is _PaperPart.ESTIMATE:
-        _estimate(files[0], files[1], seed)
+    if files is not None and estimates:
+        _estimate(files[0], files[1], seed or 0)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -57,13 +66,14 @@ def paper(
     from fairgauge.errors import CannotEstimate
     from fairgauge.paper.pages import STEPS, publish
 
+    folder = Path("paper") if output is None else output
     columns = (TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     missing: CannotEstimate | None = None
     with Progress(*columns, console=Console(stderr=True)) as progress:
         for name in STEPS if part is _PaperPart.ALL else [str(part)]:
             task = progress.add_task(name, total=STEPS[name])
             try:
-                files = publish(name, output, data=data, step=lambda task=task: progress.advance(task))  # type: ignore[misc]
+                files = publish(name, folder, data=data, step=lambda task=task: progress.advance(task))  # type: ignore[misc]
             except CannotEstimate as reason:
                 # Without the archive everything else can still be redone.
                 missing = reason

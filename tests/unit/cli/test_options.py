@@ -46,7 +46,8 @@ OTHER: dict[str, str] = {
     "deduplicate": "", "symbol_column": "other", "id_column": "key", "model_card": "card.md", "seal": "seal.json",
     "asked": "300000", "date": "2027-02-02", "issuer": "issuer.example=MIIB", "gateway": "AQAg", "epoch": "3600",
     "order": "waves", "signature": "abc", "key": "abc", "strict": "", "batch": "1000", "draws": "500",
-    "record": "record.jsonl", "language": "de",
+    "record": "record.jsonl", "language": "de", "explain": "recall=What was found", "translation": "fr=french.json",
+    "metric_column": "score", "data": "people.csv",
 }  # fmt: skip
 # Where a mode says just that.
 ELSE = {"confusion": "levels", "alike": "any"}
@@ -88,11 +89,14 @@ MODES |= {
     "simulate": {"devices": f"study.json people.csv {COLUMNS}"} | {n: f"{n}.json people.csv" for n in OUTCOMES},
     "tally": {"devices": "study.json answers.csv"} | {n: f"{n}.json {n}.ndjson" for n in OUTCOMES},
     "terms": {"devices": "study.json"} | {n: f"{n}.json" for n in OUTCOMES},
+    "texts": {"devices": "study.json"} | {n: f"{n}.json" for n in OUTCOMES},
+    "new": {"printed": "people.csv"},
+    "paper": {"an estimate": "estimate papers.json papers-tally.json"},
 }
 ALWAYS = {
     "plan": "", "design": "--title Recall --epsilon 1 -o made.json", "estimate": "",
     "simulate": "--seed 1 -o out.json", "tally": "-o out.json", "terms": "-o out.json", "verify": "",
-    "report": "-o out.html --date 2027-01-01",
+    "report": "-o out.html --date 2027-01-01", "texts": "--language en -o out.json", "new": "", "paper": "",
 }  # fmt: skip
 PEOPLE = (
     "sex,other,recall,score,other_value,truth,prediction,said,site,place,count,many\n"
@@ -141,6 +145,9 @@ def write_files(folder: Path) -> None:
         (folder / f"{name}.json").write_bytes(study.to_bytes())
     people = Population((Cell("female", Decimal(1), 500), Cell("male", Decimal(0), 500)))
     (folder / "tally.json").write_bytes(simulate(devices, people, clients=10**5, seed=1).to_bytes())
+    papers = Study("Recall", design(Metric("recall", 0, 1), SEX, epsilon=2, design="laplace(1:1)"))
+    (folder / "papers.json").write_bytes(papers.to_bytes())
+    (folder / "papers-tally.json").write_bytes(simulate(papers, people, clients=10**5, seed=1).to_bytes())
     rows = [f"{n % 4:032x},{n % 4},{n % 2},{n:032x}" for n in range(12)]
     (folder / "answers.csv").write_text("\n".join(["id,symbol,other,key", *rows]), encoding="utf-8")
     for name in ("confusion", "levels"):
@@ -192,7 +199,8 @@ def test_an_option_changes_something_or_is_refused_by_its_name(
             (elsewhere / name).unlink()
         return done, written
 
-    people, programs = run(), run("--json")
+    json_too = ("--json",) if "json" in options_of(command) else ()
+    people, programs = run(), run(*json_too)
     assert people[0].status == programs[0].status == 0, people[0].err
     silent = []
     for name, typed in options_of(command).items():
@@ -201,7 +209,7 @@ def test_an_option_changes_something_or_is_refused_by_its_name(
         done, written = run(*arguments)
         refused = done.status == 2 and name.replace("_", "-") in done.err.replace("_", "-")
         # What people see is rounded, and does not name what is compared where there is one gap.
-        changed = (done, written) != people or run(*arguments, "--json") != programs
+        changed = (done, written) != people or run(*arguments, *json_too) != programs
         found_broken = command == "verify" and done.status == 1
         if not refused and ((done.status != 0 and not found_broken) or not changed):
             silent.append((name, done.err))
@@ -298,3 +306,10 @@ def test_python_plans_a_file_as_the_command_does(fairgauge: Run, elsewhere: Path
         for question in told["questions"]:
             question.pop("answering")
     assert json.loads(json.dumps(planned)) == typed
+
+
+@pytest.mark.parametrize("typed", ["estimate --output made", "errata --seed 1", "table1 --data people.csv"])
+def test_a_part_of_the_paper_refuses_what_is_for_another(fairgauge: Run, typed: str):
+    done = fairgauge("paper", *typed.split())
+    assert done.status == 2
+    assert f"{typed.split()[1][2:]}={typed.split()[2]}: is of no use" in done.err
