@@ -21,7 +21,7 @@ from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.simulation import Population, simulate, true_values
-from fairgauge.simulation.cells import read_cell
+from fairgauge.simulation.population import read_cell
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.margins import usual_comparisons
 from fairgauge.targets.assumed_values import Reckoning

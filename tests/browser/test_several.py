@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from fairgauge import Attribute, Metric, Population, Study, answer, design
 from fairgauge.simulation import simulate
-from fairgauge.simulation.cells import read_cell
+from fairgauge.simulation.population import read_cell
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.taking import open_form, randomise, send
 from tests.browser.test_pages import PHONE, WIDE, check_fits

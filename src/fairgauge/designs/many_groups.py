@@ -121,7 +121,7 @@ def _blocks(scores: Scores, epsilon: Decimal) -> list[Channel]:
     pattern = np.ones((d, 2))
     pattern[:k, 1] = 1 + 2 * half
     images = (
-        np.array(Symmetric(_thin, sign_rows).images(pattern))[:, _dealt(scores.target.shares, k)].reshape(-1, 2 * d).T
+        np.array(_Symmetric(_thin, sign_rows).images(pattern))[:, _dealt(scores.target.shares, k)].reshape(-1, 2 * d).T
     )
     law = images / images.sum(axis=1, keepdims=True)
     return [exact_channel(law, Inputs(d, even_levels(2)), epsilon)]
@@ -145,11 +145,11 @@ def _dealt(shares: tuple[float, ...], k: int) -> list[int]:
     return place
 
 
-def _ways(problem: SubsetProblem) -> list["Symmetric"]:
+def _ways(problem: SubsetProblem) -> list["_Symmetric"]:
     """Return the ways to make symbols of columns: fewer symbols leave room for more columns."""
     if problem.alike:
-        return [Symmetric(renamed, sign_rows) for renamed in (_fuller, _balanced, _thin)]
-    return [Symmetric(_as_they_are, signs) for signs in (sign_rows, fewer_sign_rows)]
+        return [_Symmetric(renamed, sign_rows) for renamed in (_fuller, _balanced, _thin)]
+    return [_Symmetric(_as_they_are, signs) for signs in (sign_rows, fewer_sign_rows)]
 
 
 def _first_variance(scores: Scores, channel: Channel) -> float:
@@ -177,7 +177,7 @@ def largest_mean_ratio(scores: Scores, channel: Channel, units: Vector) -> float
 
 
 def _within(
-    problem: SubsetProblem, columns: Columns, weights: Vector, symmetric: "Symmetric", most: int
+    problem: SubsetProblem, columns: Columns, weights: Vector, symmetric: "_Symmetric", most: int
 ) -> Matrix | None:
     """Return the law of symbols of as many of the columns as there is room for; None if there is none for any."""
     carried = weights * columns.patterns.mean(axis=(1, 2))
@@ -266,7 +266,7 @@ def _count(images: list[list[Matrix]]) -> int:
     return len({pattern.tobytes() for image in images for pattern in image})
 
 
-class Symmetric(NamedTuple):
+class _Symmetric(NamedTuple):
     """How a column becomes symbols: its groups are renamed, and some of them turned round by rows of signs."""
 
     renamed: _Renaming

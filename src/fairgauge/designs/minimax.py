@@ -43,7 +43,7 @@ class SignedMap(NamedTuple):
     sign: _Indices
 
 
-class Symmetry(NamedTuple):
+class _Symmetry(NamedTuple):
     """A way of renaming inputs (x becomes ``inputs[x]``), with what it does to blocks of inputs."""
 
     inputs: _Indices
@@ -51,7 +51,7 @@ class Symmetry(NamedTuple):
     flips: bool
 
 
-def candidates(inputs: Inputs, shares: Sequence[float]) -> list[Symmetry]:
+def candidates(inputs: Inputs, shares: Sequence[float]) -> list[_Symmetry]:
     """Return the renamings that a problem with these shares might allow."""
     blocks = np.arange(len(inputs.blocks))
     found = [_renaming(inputs, blocks, flips=True)]
@@ -65,14 +65,14 @@ def candidates(inputs: Inputs, shares: Sequence[float]) -> list[Symmetry]:
     return found
 
 
-def _renaming(inputs: Inputs, blocks: _Indices, *, flips: bool) -> Symmetry:
+def _renaming(inputs: Inputs, blocks: _Indices, *, flips: bool) -> _Symmetry:
     to = np.arange(inputs.count)
     for block, target in zip(inputs.blocks, (inputs.blocks[b] for b in blocks), strict=True):
         to[block] = np.arange(target.start, target.stop)[:: -1 if flips else 1]
-    return Symmetry(to, blocks, flips)
+    return _Symmetry(to, blocks, flips)
 
 
-def action(columns: Matrix, symmetry: Symmetry) -> SignedMap | None:
+def action(columns: Matrix, symmetry: _Symmetry) -> SignedMap | None:
     """Return how a renaming permutes functionals (columns) up to sign, or None if it leads outside them.
 
     For column k: ``columns[renamed, k] == sign[k] * columns[:, to[k]]``.
@@ -125,7 +125,7 @@ def orbit_averages(count: int, relations: Sequence[SignedMap]) -> Matrix:
     return averages
 
 
-def images(column: Vector, score: Vector, moves: Sequence[tuple[Symmetry, SignedMap]]) -> list[tuple[Vector, Vector]]:
+def images(column: Vector, score: Vector, moves: Sequence[tuple[_Symmetry, SignedMap]]) -> list[tuple[Vector, Vector]]:
     """Return a column of a channel with its score, and everything that the symmetries make of it."""
     found = {column.tobytes(): (column, score)}
     waiting = [(column, score)]
@@ -208,12 +208,12 @@ class MinimaxProblem:
 class Move(NamedTuple):
     """A symmetry of the problem, and what it does to basis functionals and to objectives."""
 
-    symmetry: Symmetry
+    symmetry: _Symmetry
     basis: SignedMap
     objectives: _Indices
 
 
-class Tops(NamedTuple):
+class _Tops(NamedTuple):
     """How worst variances (and slopes) bound second moments, what the maximum is over, and the rest of the cost.
 
     ``caps`` says for each of what the maximum is over what it may be at most; going beyond costs dear.  The last
@@ -245,7 +245,7 @@ class Minimax(ColumnProblem):
                 self.moves.append(Move(symmetry, basis, objectives))
         self._fold()
 
-    def _objective_map(self, symmetry: Symmetry) -> _Indices | None:
+    def _objective_map(self, symmetry: _Symmetry) -> _Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
         objectives = self.problem.objectives
         kinds = [(o.middle, o.kind) for o in objectives]
@@ -304,7 +304,7 @@ class Minimax(ColumnProblem):
         self.caps = tops.caps[np.isfinite(tops.caps)]
         self.program = self._program(tops)
 
-    def _program(self, tops: Tops) -> LinearProgram:
+    def _program(self, tops: _Tops) -> LinearProgram:
         """Return the program: probabilities that sum to 1, scores that are unbiased, at the least worst variance."""
         limits = self.fold_second @ self._squares()
         equal = np.concatenate([np.ones(self.ones), self.targets])
@@ -338,7 +338,7 @@ class Minimax(ColumnProblem):
         squares: Vector = (counted[:, None] * targets**2).reshape(-1)
         return squares
 
-    def _tops(self, fold_blocks: Matrix, fold_slopes: Matrix, fold_objectives: Matrix) -> Tops:
+    def _tops(self, fold_blocks: Matrix, fold_slopes: Matrix, fold_objectives: Matrix) -> _Tops:
         """Return how the folded second moments bound the worst variances, and these the objectives."""
         problem, n_points, n_blocks = self.problem, len(self.points), len(self.problem.inputs.blocks)
         orbit_of = fold_blocks.astype(bool).argmax(axis=0)
@@ -365,7 +365,7 @@ class Minimax(ColumnProblem):
             cost += objective.weight * len(members) * total
             totals.append(total)
             caps.append(objective.cap)
-        return Tops(bound, np.array(totals), cost, np.array(caps), curves=len(fold_blocks))
+        return _Tops(bound, np.array(totals), cost, np.array(caps), curves=len(fold_blocks))
 
     def coefficients(self, columns: Columns) -> Matrix:
         """Return what one unit of each column adds to each folded constraint."""
@@ -526,7 +526,7 @@ def _pairs(outer: _Indices, inner: _Indices, inner_count: int) -> _Indices:
     return pairs
 
 
-def _renamed_points(problem: Minimax, symmetry: Symmetry) -> _Indices:
+def _renamed_points(problem: Minimax, symmetry: _Symmetry) -> _Indices:
     """Return where a renaming of inputs takes each point."""
     moved = np.zeros_like(problem.points)
     moved[:, symmetry.inputs] = problem.points

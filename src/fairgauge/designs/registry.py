@@ -157,9 +157,9 @@ def make_channel(scores: Scores, epsilon: Decimal, *, design: str = AUTO) -> tup
     if (budgets := Budgets.read(design)) is not None:
         return budgets.name, budgets.make(scores, epsilon)
     if design != AUTO:
-        possible = designs_for(scores)
-        if design not in possible:
-            raise InvalidInput("design", design, f"does not serve this question; {', '.join(possible)} do")
+        if not known_designs()[design].serves(scores.by(design)):
+            rule = f"does not serve this question; {', '.join(designs_for(scores))} do"
+            raise InvalidInput("design", design, rule)
         return design, _make(scores, epsilon, design)
     tried = tried_by_auto(scores)
     # Where something is known of the split, what estimates it is compared by its interval (``choose_design``).

@@ -53,7 +53,7 @@ _FARTHEST = 50.0
 _NOTHING = 1e-14
 
 
-class Turn(NamedTuple):
+class _Turn(NamedTuple):
     """A renaming of inputs that leaves the problem as it is, and what it does to scores."""
 
     inputs: NDArray[np.int_]
@@ -105,16 +105,16 @@ class TwoGroups:
         return np.concatenate([ones / self.shares[0], -ones / self.shares[1]]) / self.unit
 
     @cached_property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[_Turn]:
         """The symmetries: equal groups can be swapped, and values about a middle that is 0 mirrored."""
         m = len(self.levels)
-        found = [Turn(np.arange(2 * m), 1)]
+        found = [_Turn(np.arange(2 * m), 1)]
         if self.shares[0] == self.shares[1]:
-            found.append(Turn(np.concatenate([np.arange(m, 2 * m), np.arange(m)]), -1))
+            found.append(_Turn(np.concatenate([np.arange(m, 2 * m), np.arange(m)]), -1))
         even = bool(np.all(self.levels == -self.levels[::-1]))
         if self.reckoning.mean == 0 and not self.constant and even:
             mirrored = np.concatenate([np.arange(m)[::-1], np.arange(m, 2 * m)[::-1]])
-            found += [Turn(mirrored[turn.inputs], -turn.sign) for turn in found]
+            found += [_Turn(mirrored[turn.inputs], -turn.sign) for turn in found]
         return found
 
     def solve(self) -> tuple[Columns, Vector]:

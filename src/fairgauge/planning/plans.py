@@ -31,6 +31,7 @@ from fairgauge.planning.table_pairing import (
     shared_tables,
 )
 from fairgauge.study import Attribute, Mechanism, Metric, Question, Release, TargetName
+from fairgauge.study.numbers import MOST_CLIENTS
 from fairgauge.targets.scores import Scores, assumption
 from fairgauge.targets.target import condition
 
@@ -205,7 +206,6 @@ class Plan:
 
 # A plan looks for an epsilon in this range: above it devices refuse, unless their owners allow more.
 _LEAST, MOST = max(LEAST_EPSILON, Decimal("0.01")), STUDY_LIMIT
-_MOST_CLIENTS = 10**15
 # The search for a number of clients starts here, with so many guesses, and widths fall with it between so and so
 # steeply, as logarithms: else it is enclosed.
 _START, _GUESSES, _FLATTEST, _STEEPEST = math.log(10_000), 8, 0.1, 2.0
@@ -233,7 +233,7 @@ class Given:
         if len(names) != 2:
             rule = "give exactly two of epsilon, clients and error: the plan finds the third"
             raise InvalidInput("given", ", ".join(names) or "none", rule)
-        if self.clients is not None and not 1 <= self.clients <= _MOST_CLIENTS:
+        if self.clients is not None and not 1 <= self.clients <= MOST_CLIENTS:
             raise InvalidInput("clients", self.clients, "must be from 1 to 10^15")
         if self.error is not None and not 0 < self.error < math.inf:
             raise InvalidInput("error", self.error, "must be above 0")
@@ -269,11 +269,11 @@ def _clients_for(width: Width, epsilon: Decimal, error: float, close: float) -> 
 
     enough = _near(spare, close)
     if enough is None:
-        if width(epsilon, _MOST_CLIENTS) > error:
+        if width(epsilon, MOST_CLIENTS) > error:
             return None
         if width(epsilon, 1) <= error:
             return 1
-        enough = sign_change(spare, 0.0, math.log(_MOST_CLIENTS), close=close)[1]
+        enough = sign_change(spare, 0.0, math.log(MOST_CLIENTS), close=close)[1]
     clients = math.ceil(math.exp(enough) - 1e-6)
     return clients if width(epsilon, clients) <= error else clients + 1
 
@@ -292,7 +292,7 @@ def _near(spare: Callable[[float], float], close: float) -> float | None:
         last, about = (about, found), about - found / slope
         if abs(found) <= slope * math.sqrt(close) / 4:
             return about
-        if not 0 <= about <= math.log(_MOST_CLIENTS):
+        if not 0 <= about <= math.log(MOST_CLIENTS):
             return None
     return None
 

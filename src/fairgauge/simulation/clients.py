@@ -6,10 +6,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
-from fairgauge.simulation.cells import Cell
-from fairgauge.simulation.population import Population
+from fairgauge.simulation.population import Cell, Population
 from fairgauge.study import Attribute, Question, Study, Table
 from fairgauge.study.checks import check_arguments
+from fairgauge.study.numbers import MOST_CLIENTS
 
 try:
     import numpy as np
@@ -20,8 +20,6 @@ except ImportError:
 Input = tuple[int | None, *tuple[Fraction | None, ...]]
 # What makes a simulation repeatable: a number, or a generator that goes on where it was.
 Seed = int | np.random.Generator | None
-
-MOST = 10**15
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def checked(clients: int) -> int:
     Raises:
         InvalidInput: If it is no whole number, or out of range.
     """
-    if type(clients) is not int or not 1 <= clients <= MOST:
+    if type(clients) is not int or not 1 <= clients <= MOST_CLIENTS:
         raise InvalidInput("clients", clients, "must be an integer from 1 to 10^15")
     return clients
 

@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from fairgauge.errors import BadRecords, InvalidInput
-from fairgauge.simulation.cells import Cell
-from fairgauge.simulation.population import Population
+from fairgauge.simulation.population import Cell, Population
 from fairgauge.simulation.table import MISSING, UNICODE, WINDOWS, PeopleTable, Progress, Row, label, number, open_table
 from fairgauge.study import Attribute, Metric, Study
 

@@ -24,7 +24,7 @@ from fairgauge.tallies import Tally
 Counts = NDArray[np.float64]
 Come = Callable[[np.random.Generator, Counts], Any]
 Progress = Callable[[int], None]
-MOST_SITES = 10**5
+_MOST_SITES = 10**5
 _BINARY = (Metric("truth", 0, 1), Metric("prediction", 0, 1))
 
 
@@ -100,8 +100,8 @@ def simulate_sites(
     Raises:
         InvalidInput: If the study is for devices, or an argument is out of range.
     """
-    if sites is not None and (type(sites) is not int or not 1 <= sites <= MOST_SITES):
-        raise InvalidInput("sites", sites, f"must be an integer from 1 to {MOST_SITES:,}")
+    if sites is not None and (type(sites) is not int or not 1 <= sites <= _MOST_SITES):
+        raise InvalidInput("sites", sites, f"must be an integer from 1 to {_MOST_SITES:,}")
     rng = generator(seed)
     there = len(population.names)
     picked = range(there) if sites is None else rng.integers(there, size=sites).tolist()

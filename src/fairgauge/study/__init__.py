@@ -7,7 +7,6 @@ floats; whoever makes a study in Python may give numbers of any kind.
 """
 
 from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
-from fairgauge.study.checks import LONGEST_DECIMAL, LONGEST_TEXT
 from fairgauge.study.document import MOST_QUESTIONS, Study, Table, parse
 from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
@@ -18,8 +17,6 @@ from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
 __all__ = [
     "ANY_VALUES",
-    "LONGEST_DECIMAL",
-    "LONGEST_TEXT",
     "MOST_GROUPS",
     "MOST_QUESTIONS",
     "MOST_SYMBOLS",

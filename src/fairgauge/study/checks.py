@@ -1,20 +1,17 @@
-"""What texts, decimals and moments must look like, and errors that say where in a document they do not."""
+"""What texts, lists and integers must look like, and errors that say where in a document they do not."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 from fairgauge.errors import BadStudy, InvalidInput
 
 LONGEST_TEXT = 200
 LONGEST_PROSE = 2000
-LONGEST_DECIMAL = 32
-LARGEST_INTEGER = 2**53 - 1  # what every JSON reader takes for an exact integer
+_LARGEST_INTEGER = 2**53 - 1  # what every JSON reader takes for an exact integer
 
-_DECIMAL = re.compile(r"(?!-0(?:\.0+)?\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 # Control characters, unpaired surrogates, line separators, and what reverses the direction of other text.
 _NOT_TEXT = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # What Unicode calls default-ignorable: it is there and cannot be seen.
@@ -29,7 +26,6 @@ _LOOKS = str.maketrans(
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd\u03b9",
     "ABEKMHOPCTYXIJSaeopcyxijsABEZHIKMNOPTYXovi",
 )
-_LANGUAGE = re.compile("[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?")
 _VOWELS = "AEIOU"
 
 
@@ -41,13 +37,6 @@ def at(path: str) -> Iterator[None]:
     except InvalidInput as error:
         field = f"{path}.{error.field}" if error.field else path
         raise type(error)(field, error.value, error.rule) from None
-
-
-def read_array(field: str, value: object) -> tuple[Any, ...]:
-    """Return an array of a document."""
-    if not isinstance(value, list):
-        raise BadStudy(field, value, "must be an array")
-    return tuple(value)
 
 
 def check_text(field: str, value: object, *, longest: int = LONGEST_TEXT) -> None:
@@ -79,32 +68,10 @@ def check_prose(field: str, value: object) -> None:
     check_text(field, value, longest=LONGEST_PROSE)
 
 
-def check_integer(field: str, value: object, *, least: int, most: int = LARGEST_INTEGER) -> None:
+def check_integer(field: str, value: object, *, least: int, most: int = _LARGEST_INTEGER) -> None:
     """Refuse what is no integer of this range."""
     if type(value) is not int or not least <= value <= most:
         raise BadStudy(field, value, f"must be an integer from {least} to {most}")
-
-
-def check_language(field: str, value: object) -> None:
-    """Refuse what is no language tag (BCP 47) of a language, a script and a region, in their usual letters."""
-    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
-        raise BadStudy(field, value, "must be a language tag such as en, pt-BR or zh-Hant")
-
-
-def check_decimal(field: str, value: object) -> None:
-    """Refuse what is no plain decimal in a string."""
-    if not isinstance(value, str) or len(value) > LONGEST_DECIMAL or not _DECIMAL.fullmatch(value):
-        raise BadStudy(field, value, 'must be a plain decimal in quotes, such as "0.25"')
-
-
-def check_moment(field: str, value: object) -> None:
-    """Refuse what is no moment in UTC."""
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        moment = None
-    if moment is None or moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z" != value:
-        raise BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z")
 
 
 def check_is(field: str, value: object, wanted: type) -> None:

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -20,8 +21,6 @@ from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import (
     check_integer,
     check_is,
-    check_language,
-    check_moment,
     check_prose,
     check_text,
     listed,
@@ -29,10 +28,10 @@ from fairgauge.study.checks import (
 from fairgauge.study.mechanism import Mechanism, check_payload
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
-from fairgauge.study.numbers import Number, decimal_text
+from fairgauge.study.numbers import MOST_CLIENTS, Number, decimal_text
 from fairgauge.study.question import Question, answered_together, counted
 from fairgauge.study.terms import ADMISSIONS, Issuer, Model, Release, Stratum, check_key
-from fairgauge.study.wording import Texts, check_translations, spoken
+from fairgauge.study.wording import Texts, check_language, check_translations, spoken
 
 # What stands in the order of the groups.
 _OF_GROUPS = {"attributes", "tables"}
@@ -65,11 +64,10 @@ if TYPE_CHECKING:
 
 
 MOST_QUESTIONS = 64
-_MOST_PLANNED = 10**15
 _WAVES = "waves"
 _INTEGERS = {
     "retention": (0, 36525),  # days: a hundred years
-    "planned": (1, _MOST_PLANNED),
+    "planned": (1, MOST_CLIENTS),
     "epoch": (60, 31 * 86400),  # seconds: a minute to a month
     "hourly": (1, 10**9),
 }
@@ -376,11 +374,21 @@ def _shared(question: Question) -> tuple[object, ...]:
     return question.attribute, question.design, question.epsilon, question.mechanism
 
 
+def _check_moment(field: str, value: object) -> None:
+    """Refuse what is no moment in UTC."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z" != value:
+        raise BadStudy(field, value, "must be a moment in UTC such as 2026-11-15T00:00:00Z")
+
+
 def _check_moments(study: Study) -> None:
     """Refuse moments that are none, and a study that closes before it opens."""
     for name, moment in (("opens", study.opens), ("closes", study.closes)):
         if moment is not None:
-            check_moment(name, moment)
+            _check_moment(name, moment)
     if study.opens is not None and study.closes is not None and study.opens >= study.closes:
         raise BadStudy("closes", study.closes, f"must be after opens, which is {study.opens}")
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fairgauge.channel import Channel, check_levels
 from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import ALIKE, ANY, Attribute, Comparison, cells
-from fairgauge.study.checks import at, check_decimal, check_name, check_text, named, read_array
+from fairgauge.study.checks import at, check_name, check_text, named
 from fairgauge.study.mechanism import Registry
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
-from fairgauge.study.numbers import positive
+from fairgauge.study.numbers import check_decimal, positive
 from fairgauge.study.question import ANY_VALUES, Question, check_symbols, counted
 from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
@@ -53,7 +53,7 @@ def read(document: Mapping[str, Any]) -> Document:
                 study[name] = reader(parts[name])
     known = (metrics, attributes)
     study["questions"] = []
-    for index, table in enumerate(read_array("tables", parts["tables"])):
+    for index, table in enumerate(_array("tables", parts["tables"])):
         with at(f"tables[{index}]"):
             study["questions"] += _format_of(table).read(table, *known)
     return {**study, "translations": parts.get("translations")}
@@ -94,10 +94,16 @@ def _object(document: object, field: str) -> Document:
     return document
 
 
+def _array(field: str, value: object) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise BadStudy(field, value, "must be an array")
+    return tuple(value)
+
+
 def _named(parts: Document, field: str, reader: Callable[[object], T]) -> dict[str, T]:
     """Read a list of things that have different names."""
     found: dict[str, T] = {}
-    for index, item in enumerate(read_array(field, parts[field])):
+    for index, item in enumerate(_array(field, parts[field])):
         with at(f"{field}[{index}]"):
             thing: Any = reader(item)
             if thing.name in found:
@@ -123,12 +129,12 @@ def _read_attribute(document: object) -> Attribute:
         parts["cross"] = tuple(_named(parts, "cross", _read_factor).values())
         parts["groups"] = cells(parts["cross"])
     else:
-        parts["groups"] = read_array("groups", parts["groups"])
+        parts["groups"] = _array("groups", parts["groups"])
     if ("shares" in parts) != ("answering" in parts):
         lacking, there = ("answering", "shares") if "shares" in parts else ("shares", "answering")
         raise BadStudy(lacking, "nothing", f"must be given with {there}")
     if "shares" in parts:
-        parts["shares"] = read_array("shares", parts["shares"])
+        parts["shares"] = _array("shares", parts["shares"])
         for index, share in enumerate(parts["shares"]):
             check_decimal(f"shares[{index}]", share)
     if isinstance(parts.get("answering"), dict):
@@ -140,14 +146,14 @@ def _read_attribute(document: object) -> Attribute:
     if "share_error" in parts:
         check_decimal("share_error", parts["share_error"])
     if "comparisons" in parts:
-        listed = enumerate(read_array("comparisons", parts["comparisons"]))
+        listed = enumerate(_array("comparisons", parts["comparisons"]))
         parts["comparisons"] = [_read_comparison(f"comparisons[{index}]", item) for index, item in listed]
     return Attribute(**parts)
 
 
 def _read_factor(document: object) -> Attribute:
     parts = _members(document, ("name", "groups"), ("help",))
-    return Attribute(**{**parts, "groups": read_array("groups", parts["groups"])})
+    return Attribute(**{**parts, "groups": _array("groups", parts["groups"])})
 
 
 def _read_comparison(place: str, document: object) -> Comparison:
@@ -155,7 +161,7 @@ def _read_comparison(place: str, document: object) -> Comparison:
         parts = _members(document, ("of", "against"), ("weight",))
         if "weight" in parts:
             check_decimal("weight", parts["weight"])
-        return Comparison(**{**parts, **{side: read_array(side, parts[side]) for side in ("of", "against")}})
+        return Comparison(**{**parts, **{side: _array(side, parts[side]) for side in ("of", "against")}})
 
 
 def _read_channel(
@@ -164,12 +170,12 @@ def _read_channel(
     parts = _members(document, ("attribute", "questions", "design", "epsilon", "abstain", "table"))
     attribute = _known("attribute", parts["attribute"], attributes)
     asked = []
-    for index, item in enumerate(read_array("questions", parts["questions"])):
+    for index, item in enumerate(_array("questions", parts["questions"])):
         with at(f"questions[{index}]"):
             asked.append(_read_question(item, metrics))
     if not asked:
         raise BadStudy("questions", "0 questions", "must be at least 1")
-    rows = tuple(read_array(f"table[{i}]", row) for i, row in enumerate(read_array("table", parts["table"])))
+    rows = tuple(_array(f"table[{i}]", row) for i, row in enumerate(_array("table", parts["table"])))
     first, *further = (one.pop("levels") for one in asked)
     channel = Channel(rows, first, len(attribute.groups), parts["abstain"], tuple(further))
     check_symbols(channel)
@@ -191,7 +197,7 @@ _RECKONED = ("expect", "spread", "weight", "abstaining")
 def _read_question(document: object, metrics: Mapping[str, Metric]) -> Document:
     parts = _members(document, ("metric", "target", "levels"), _RECKONED)
     parts["metric"] = _known("metric", parts["metric"], metrics)
-    parts["levels"] = read_array("levels", parts["levels"])
+    parts["levels"] = _array("levels", parts["levels"])
     check_levels(parts["levels"])
     for field in _RECKONED:
         if field in parts and (field, parts[field]) != ("spread", ANY_VALUES):
@@ -207,7 +213,7 @@ def _read_counts(
     if "metric" in parts:
         parts["metric"] = _known("metric", parts["metric"], metrics)
     if "levels" in parts:
-        parts["levels"] = read_array("levels", parts["levels"])
+        parts["levels"] = _array("levels", parts["levels"])
     check_decimal("epsilon", parts["epsilon"])
     return counted(NoisyCounts(declared=parts.pop("epsilon"), **parts))
 

@@ -7,17 +7,19 @@ from fractions import Fraction
 from typing import Any, SupportsIndex
 
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.study.checks import LONGEST_DECIMAL, check_decimal, named
+from fairgauge.study.checks import named
 
 # Beyond these nothing is a number that somebody measured, and as a fraction it could fill the memory.
-LARGEST_EXPONENT = 400
-LONGEST_NUMBER = 400
+_LARGEST_EXPONENT = 400
+_LONGEST_NUMBER = 400
 # Numbers that people type as decimals have at most so many places before or behind the point.
 MOST_DIGITS = 30
 MOST_CLIENTS = 10**15
 
+_LONGEST_DECIMAL = 32
+_DECIMAL = re.compile(r"(?!-0(?:\.0+)?\Z)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,18})?", re.ASCII)
-_LARGEST = Fraction(10**LARGEST_EXPONENT)
+_LARGEST = Fraction(10**_LARGEST_EXPONENT)
 _LEAST = 1 / _LARGEST
 
 Number = float | str | Decimal | Fraction | SupportsIndex
@@ -45,13 +47,13 @@ def _fraction(value: Any) -> Fraction | None:
         return None
     if issubclass(kind, str):
         text = str.strip(value)
-        if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
             return None
         value, kind = Decimal(text), Decimal
     if issubclass(kind, Decimal):
         if not value.is_finite() or not value:
             return Fraction(0) if value == 0 else None
-        if abs(value.adjusted()) > LARGEST_EXPONENT or len(value.as_tuple().digits) > LONGEST_NUMBER:
+        if abs(value.adjusted()) > _LARGEST_EXPONENT or len(value.as_tuple().digits) > _LONGEST_NUMBER:
             return None
     if hasattr(value, "as_integer_ratio"):
         above, below = value.as_integer_ratio()
@@ -77,8 +79,8 @@ def decimal_text(field: str, value: Number) -> str:
     text = "" if found is None else format(found, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
-    if not text or len(text) > LONGEST_DECIMAL:
-        raise BadStudy(field, named(value), f"must be a number that a decimal of {LONGEST_DECIMAL} characters can say")
+    if not text or len(text) > _LONGEST_DECIMAL:
+        raise BadStudy(field, named(value), f"must be a number that a decimal of {_LONGEST_DECIMAL} characters can say")
     return "0" if text == "-0" else text
 
 
@@ -86,14 +88,20 @@ def _decimal(value: Number) -> Decimal | None:
     if isinstance(value, Decimal):
         found = value
     elif isinstance(value, Fraction):
-        scaled = value * 10**LONGEST_DECIMAL
+        scaled = value * 10**_LONGEST_DECIMAL
         if scaled.denominator != 1:
             return None  # it has more places than fit
-        found = Decimal(f"{scaled.numerator}e-{LONGEST_DECIMAL}")
+        found = Decimal(f"{scaled.numerator}e-{_LONGEST_DECIMAL}")
     else:
         found = Decimal(operator.index(value) if isinstance(value, SupportsIndex) else str(value))
     # Larger or smaller it would not fit, and writing it out could fill the memory.
-    return found if not found or abs(found.adjusted()) <= LONGEST_DECIMAL else None
+    return found if not found or abs(found.adjusted()) <= _LONGEST_DECIMAL else None
+
+
+def check_decimal(field: str, value: object) -> None:
+    """Refuse what is no plain decimal in a string."""
+    if not isinstance(value, str) or len(value) > _LONGEST_DECIMAL or not _DECIMAL.fullmatch(value):
+        raise BadStudy(field, value, 'must be a plain decimal in quotes, such as "0.25"')
 
 
 def read_decimal(field: str, typed: str) -> Decimal:

@@ -1,13 +1,14 @@
 """The texts of a study that people read, each with its place in the document, and their translations."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_language, check_text, named
+from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_text, named
 from fairgauge.study.metric import Metric
 from fairgauge.study.question import reworded
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.study.document import Study
 
 MOST_LANGUAGES = 64
+_LANGUAGE = re.compile("[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?")
 _PROSE = ("purpose", "help", "person")
 
 Texts = Mapping[str, str]
@@ -43,6 +45,12 @@ def _attribute_texts(place: str, attribute: Attribute) -> Iterator[tuple[str, st
             yield from _attribute_texts(f"{place}.cross[{k}]", factor)
     else:
         yield from ((f"{place}.groups[{j}]", group) for j, group in enumerate(attribute.groups))
+
+
+def check_language(field: str, value: object) -> None:
+    """Refuse what is no language tag (BCP 47) of a language, a script and a region, in their usual letters."""
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise BadStudy(field, value, "must be a language tag such as en, pt-BR or zh-Hant")
 
 
 def check_translations(study: "Study") -> None:

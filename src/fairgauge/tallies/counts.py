@@ -11,7 +11,7 @@ from fairgauge.lazy import late
 from fairgauge.study import Study
 from fairgauge.study.mechanism import added
 
-MOST_ANSWERS = 2**53 - 1  # what every JSON reader takes for an exact integer
+_MOST_ANSWERS = 2**53 - 1  # what every JSON reader takes for an exact integer
 _COUNTED = -1
 
 
@@ -41,11 +41,11 @@ class Tally:
     def __post_init__(self) -> None:
         for field, numbers in (("counts", self.counts), ("products", self.products)):
             for index, number in enumerate(numbers):
-                if type(number) is not int or abs(number) > MOST_ANSWERS:
+                if type(number) is not int or abs(number) > _MOST_ANSWERS:
                     raise BadTally(f"{field}[{index}]", number, "must be an integer from -(2^53 - 1) to 2^53 - 1")
         if self.contributors == _COUNTED:
             object.__setattr__(self, "contributors", sum(self.counts))
-        if type(self.contributors) is not int or not 0 <= self.contributors <= MOST_ANSWERS:
+        if type(self.contributors) is not int or not 0 <= self.contributors <= _MOST_ANSWERS:
             raise BadTally("contributors", self.contributors, "must be an integer from 0 to 2^53 - 1")
         cells = len(self.counts)
         if len(self.products) not in (0, cells * (cells + 1) // 2):

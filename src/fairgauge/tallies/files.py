@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "polars", "duckdb", "pyspark", "dask")
 FORMATS = {".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
 PART = 2**30  # bytes
-MOST_LOOKED_AT = 20_000_000  # answers whose ids are compared without being asked to: it takes memory
+_MOST_LOOKED_AT = 20_000_000  # answers whose ids are compared without being asked to: it takes memory
 
 _EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark", "dask": "dask"}
 _ENDINGS = "must end in .parquet, .ndjson, .jsonl or .csv"
 
 
 @dataclass(frozen=True, slots=True)
-class FileBatch:
+class _FileBatch:
     """Files that are counted together."""
 
     files: tuple[str, ...]
@@ -94,7 +94,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
     chosen = choose(engine)
     parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
     if deduplicate:  # an id may come again in any file, so what is to be counted once is counted together
-        parts = [FileBatch(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
+        parts = [_FileBatch(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
     names = dict(columns or {})
 
     def scan(files: Sequence[str]) -> "nw.LazyFrame[Any]":
@@ -104,7 +104,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
     for part in parts:
         with readable(chosen, part.files) as files:
             with _reading(chosen, part.files):
-                for file in (file for file in files if file_format(file) == "parquet"):
+                for file in (file for file in files if _file_format(file) == "parquet"):
                     named = engine_readers.study_of(file, chosen)
                     if named is not None and named != study.digest:
                         raise InvalidInput(f"{file}: study", named, f"must be {study.digest}")
@@ -117,7 +117,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
             progress(done, whole)
     if deduplicate:
         return Counted(tally, 0)
-    if tally.contributors > MOST_LOOKED_AT:
+    if tally.contributors > _MOST_LOOKED_AT:
         return Counted(tally, None)
     every = [file for part in parts for file in part.files]
     with readable(chosen, every) as files, _reading(chosen, every):
@@ -131,7 +131,7 @@ def _scan(study: Study, engine: str, files: Sequence[str], names: Mapping[str, s
 
     formats: dict[str | None, list[str]] = {}
     for file in files:
-        formats.setdefault(file_format(file), []).append(file)
+        formats.setdefault(_file_format(file), []).append(file)
     found = [engine_readers.scan(engine, str(kind), own, names) for kind, own in formats.items()]
     return found[0] if len(found) == 1 else as_one(study, [engine_readers.with_text_ids(one) for one in found])
 
@@ -158,7 +158,7 @@ def find(paths: Sequence[str | Path]) -> list[str]:
         if not here:
             raise InvalidInput("answers", path, "must name a file, a folder with answers, or a pattern that fits some")
         for file in here:
-            if file_format(file) is None:
+            if _file_format(file) is None:
                 missing = lacking(file) if is_remote(file) else None
                 look = f", and folders there need more: {missing}"
                 raise InvalidInput("answers", file, _ENDINGS + (look if missing else ""))
@@ -166,25 +166,25 @@ def find(paths: Sequence[str | Path]) -> list[str]:
     return list(found.values())
 
 
-def split(files: Sequence[str], *, most: int | None) -> Iterator[FileBatch]:
+def split(files: Sequence[str], *, most: int | None) -> Iterator[_FileBatch]:
     """Put files of one format together, up to so many bytes; a larger file is a part of its own."""
     for wanted in dict.fromkeys(FORMATS.values()):
         taken: list[str] = []
         held = 0
         for file in files:
-            if file_format(file) != wanted:
+            if _file_format(file) != wanted:
                 continue
             added = size(file) if is_remote(file) else Path(file).stat().st_size
             if taken and most is not None and held + added > most:
-                yield FileBatch(tuple(taken), held)
+                yield _FileBatch(tuple(taken), held)
                 taken, held = [], 0
             taken.append(file)
             held += added
         if taken:
-            yield FileBatch(tuple(taken), held)
+            yield _FileBatch(tuple(taken), held)
 
 
-def file_format(file: str) -> str | None:
+def _file_format(file: str) -> str | None:
     """Return the format that a file's name tells, or None."""
     return FORMATS.get(Path(file).suffix.lower())
 
@@ -198,7 +198,7 @@ def _named(path: str) -> Iterator[str]:
         for file in sorted(Path(path).rglob("*")):
             # Spark and others leave marks such as _SUCCESS beside what they write.
             hidden = any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-            if not hidden and file_format(file.name) is not None and file.is_file():
+            if not hidden and _file_format(file.name) is not None and file.is_file():
                 yield str(file)
     else:
         yield from (file for file in sorted(glob.glob(path, recursive=True)) if Path(file).is_file())  # noqa: PTH207

@@ -231,7 +231,7 @@ _FEW = 6
 UNBIASED = 1e-9
 
 
-class Aim(NamedTuple):
+class _Aim(NamedTuple):
     """A functional and the score chosen for it."""
 
     functional: Vector
@@ -256,7 +256,7 @@ class Decoder:
     channel: Channel
     shares: Vector
     prior: Vector
-    aims: tuple["Aim", ...] = ()
+    aims: tuple["_Aim", ...] = ()
     constant: float = 0.0
     axis: int = 0
     tables: int = 1
@@ -302,7 +302,7 @@ class Decoder:
     def aimed(self, functionals: Sequence[Vector]) -> "Decoder":
         """Return the decoder with the best score for each of these functionals against its own worst values."""
         found = [(f, self._least_squares(f, self._hardest_prior([f]))) for f in functionals]
-        return self._but(aims=tuple(Aim(f, score) for f, score in found if score is not None))
+        return self._but(aims=tuple(_Aim(f, score) for f, score in found if score is not None))
 
     def about(self, gaps: Sequence[tuple[Vector, float]], reckoning: Reckoning | None) -> "Decoder":
         r"""Return the decoder for a population that is as reckoned, with the constant that serves these gaps best.
@@ -379,7 +379,7 @@ class Decoder:
         shared = self._but(prior=best)
         own = [(f, shared._hardest_prior([f], law.copy(), _OWN_TURNS)) for f in functionals]
         aims = [(f, shared._least_squares(f, prior)) for f, prior in own]
-        return shared._but(aims=tuple(Aim(f, score) for f, score in aims if score is not None))
+        return shared._but(aims=tuple(_Aim(f, score) for f, score in aims if score is not None))
 
     def _but(self, **changes: Any) -> "Decoder":
         """Return the decoder with something else, and with what is known of its table."""
@@ -435,7 +435,7 @@ class Decoder:
         if family is None:
             return self
         score = best_score(self._table(other), family, [reckoning])
-        return self._but(aims=(Aim(self.rows @ score, score),))
+        return self._but(aims=(_Aim(self.rows @ score, score),))
 
     def _table(self, other: Reckoning | None) -> SymbolLaws:
         inputs = self.inputs

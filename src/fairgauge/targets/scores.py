@@ -200,7 +200,7 @@ class Scores:
             return float("inf")
         return float(self._totals_at(decoder, score, wanted).max())
 
-    def worst_population(self, decoder: Decoder, wanted: Wanted) -> "WorstPopulation":
+    def worst_population(self, decoder: Decoder, wanted: Wanted) -> "_WorstPopulation":
         """Return the population that has the total of :meth:`total`; the channel can tell what is wanted."""
         score = self.score(decoder, wanted)
         if score is None:
@@ -221,7 +221,7 @@ class Scores:
             found[block] = (weight * beside * law).ravel()
         if inputs.abstain:
             found[-1] = weights[-1]
-        return WorstPopulation(found, float(totals.max()), worst.mean)
+        return _WorstPopulation(found, float(totals.max()), worst.mean)
 
     def _reckoned(self, wanted: Wanted) -> tuple[Reckoning, ...]:
         return tuple(r for r in self.reckonings if wanted.centre is None or r.mean == wanted.centre)
@@ -335,7 +335,7 @@ def _largest_second_moments_of(
     return np.asarray((found + weights[-1] * second[-1] if inputs.abstain else found).T)
 
 
-class WorstPopulation(NamedTuple):
+class _WorstPopulation(NamedTuple):
     """A population that varies most: how likely each input is, K times the variance, and what every mean is."""
 
     inputs: Vector

@@ -16,8 +16,8 @@ from scipy.stats import chi2
 import fairgauge as fg
 from fairgauge.paper.estimator import mechanism_of, published_estimate
 from fairgauge.paper.mechanisms import Published
-from fairgauge.simulation.cells import Cell
 from fairgauge.simulation.drawing import simulate_exactly
+from fairgauge.simulation.population import Cell
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 STUDIES, CLIENTS = 400, 4_000

@@ -14,7 +14,7 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.simulation import Population, true_values
-from fairgauge.simulation.cells import read_cell
+from fairgauge.simulation.population import read_cell
 from fairgauge.study import Metric, Study
 from fairgauge.targets.decoder import worst_variances
 from fairgauge.targets.inputs import Inputs

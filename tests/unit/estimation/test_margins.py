@@ -14,7 +14,7 @@ from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.kinds import KINDS
 from fairgauge.estimation.readers import READERS
 from fairgauge.simulation import Population, true_values
-from fairgauge.simulation.cells import read_cell
+from fairgauge.simulation.population import read_cell
 from fairgauge.study import Attribute, Question, Study
 from fairgauge.study.margins import usual_comparisons
 from tests.samples import RECALL, sample_channel

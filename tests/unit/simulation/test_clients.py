@@ -9,8 +9,8 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
 from fairgauge.simulation import Cell, Population
-from fairgauge.simulation.cells import read_cell
 from fairgauge.simulation.clients import Clients
+from fairgauge.simulation.population import read_cell
 from fairgauge.study import Attribute, Study
 from tests.samples import joint_questions, sample_question, sample_study, two_questions
 

@@ -8,12 +8,12 @@ from fairgauge.study.checks import (
     at,
     check_arguments,
     check_integer,
-    check_language,
     check_name,
     check_text,
     listed,
     named,
 )
+from fairgauge.study.wording import check_language
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ar", "pt-BR", "zh-Hant", "zh-Hant-TW", "es-419", "haw"])
