@@ -45,11 +45,11 @@ _SAFELY, _SAFELY_IN_TOTAL = (0.997, 0.95, 0.9, 0.85, 0.8), (0.985, 0.95, 0.9)
 
 def uncentred(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the channel of least worst-case variance; never worse than the other designs."""
-    simple = randomized_response(scores, epsilon)
-    channels = [simple, laplace(scores, epsilon)]
+    channels = [randomized_response(scores, epsilon)]
     few = scores.target.groups <= (_FEW_ESTIMATED if scores.target.balanced and not scores.target.shares_known else FEW)
     if not few:
-        channels.append(hadamard(scores, epsilon))
+        # Noise has more levels than the others, which pays from about epsilon 5 on.
+        channels += [laplace(scores, epsilon), hadamard(scores, epsilon)]
         if scores.target.shares_known:
             channels.append(signed_subsets(scores, epsilon))
         channels = [channel for channel in channels if channel.symbols <= scores.symbols] or channels
