@@ -42,10 +42,10 @@ def test_the_plan_tells_total_privacy_and_sampling_and_what_is_assumed(tmp_path:
     assert expected["centred"]["sampling_variance"] == pytest.approx(0.36)
     assert expected["uncentred"]["privacy_variance"] == pytest.approx(0.513, abs=0.01)
     assert expected["centred"]["assumes"] == "every group averages 0.9, with a standard deviation of at most 0.15"
-    anything = rows(tmp_path, "--expect", "0.9", "--spread", "max")
+    anything = rows(tmp_path, "--expect", "0.9", "--spread", "max", "--design", "centred")
     assert anything["centred"]["variance"] == pytest.approx(2.0593, rel=0.001)
     assert anything["centred"]["assumes"] == "every group averages 0.9, with any values"
-    narrow = rows(tmp_path, "--expect", "0.9", "--spread", "0.05")
+    narrow = rows(tmp_path, "--expect", "0.9", "--spread", "0.05", "--design", "centred")
     assert narrow["centred"]["variance"] < 0.9 * expected["centred"]["variance"]
 
 

@@ -18,7 +18,7 @@ import trials
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 CLIENTS = Path(__file__).parents[2] / "docs/older-people/clients.csv"
-SEEDS = 200
+SEEDS = 100
 COUNT = 10**6
 
 

@@ -18,7 +18,7 @@ from fairgauge.estimation.readers import NormalReader
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.statistical.test_coverage import forgets_who_came
 
-RUNS = 25
+RUNS = 15
 ASKED = (
     "--title",
     "Falls",
