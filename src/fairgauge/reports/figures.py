@@ -271,7 +271,7 @@ def trade_figure(
             drawing.line((x, floor), (x, floor + 4), "tickmark")
             drawing.text(x, floor + 18, voice.numeral(f"{epsilon:g}"), "tick", "middle")
         drawing.text(0, _PLOT + 10, f"← {voice.say('plan.private')}", "tick")
-        drawing.text((left + width - right) / 2, _PLOT + 10, "ε", "tick", "middle")
+        drawing.text((left + width - right) / 2, _PLOT + 10, voice.say("desk.epsilon"), "tick", "middle")
         drawing.text(width, _PLOT + 10, f"{voice.say('plan.precise')} →", "tick", "end")
         drawing.path([(along.at(math.log10(e)), up.at(math.log10(y))) for e, y in points], "course")
         for epsilon, error in points:
