@@ -14,7 +14,7 @@ from fairgauge.cli._files import naming
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.kinds import DEFAULT
 from fairgauge.planning.attribute_input import Grouping, read_attribute, with_comparisons
-from fairgauge.planning.contributors import ABOUT_SITES
+from fairgauge.planning.contributors import ABOUT_SITES, Contributors
 from fairgauge.planning.input import read_by_metric, read_metrics, read_terms, read_weights
 from fairgauge.planning.study_draft import Draft
 from fairgauge.study import Attribute
@@ -146,9 +146,9 @@ class PlanRequest:
         return replace(self, error=f"{errors[draft.metrics[0].name]:.12g}" if alike else errors, said=said)
 
 
-def usual_metric(file: Path | None) -> list[str]:
+def usual_metric(file: Path | None, contributors: Contributors) -> list[str]:
     """Return the metric that is planned for where nobody says which."""
-    return ["metric:0:1"] if file is None else []
+    return ["metric:0:1"] if file is None and contributors.measure else []
 
 
 def usual_groups(stated: Draft, cross: Sequence[str] | None) -> list[str]:

@@ -6,7 +6,6 @@ A command's own functions are for devices.  A method of the same name, without t
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import typer
@@ -169,10 +168,6 @@ class _Sites:
     def check_plan(self, context: typer.Context, *, metrics: int, clients_alone: bool) -> None:
         del metrics, clients_alone
         _refuse_each(context, _NOT_FOR_SITES | _PLAN_FOR_SITES)
-
-    def usual_metric(self, file: Path | None) -> list[str]:
-        del file
-        return []
 
     def expected_people(self, metrics: Sequence[object], expect: Sequence[str] | None) -> dict[str, str]:
         """Return how often a model is expected to be right, where what is expected is of no metric."""

@@ -126,7 +126,7 @@ def plan(
     stated = load_draft(file)
     stated = replace(stated, outcome=outcome or stated.outcome)
     contributors = stated.contributors
-    metric = metric or own(contributors, usual_metric)(file)
+    metric = metric or usual_metric(file, contributors)
     people_known = {"people": people, "positives": positives}
     people_known |= own(contributors, expected_people)(metric or stated.metrics, expect)
     stated = replace(

@@ -25,6 +25,7 @@ class Contributors(ABC):
 
     count: ClassVar[str]  # what a plan calls how many they are
     things: ClassVar[tuple[str, ...]]  # what tables of people have beside groups and metrics
+    measure = True  # whether they have a value of a metric for each person
     _heeded: ClassVar[tuple[str, ...]]
     _foreign: ClassVar[frozenset[str]]
     _rule: ClassVar[str]
@@ -101,6 +102,7 @@ class Sites(Contributors):
 
     def __init__(self, outcome: str) -> None:
         self._outcome = outcome
+        self.measure = outcome == "levels"
 
     def _asked(self, metric: "Metrics | None", attribute: Attribute, heeded: Mapping[str, Any]) -> Sequence[Question]:
         from fairgauge.planning.counted_questions import ask_counts

@@ -288,16 +288,17 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
     assert lines[-1].strip() == "fairgauge plan --outcome levels --sites 20 --people 10000 --epsilon 1"
 
 
-def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run):
-    """A scores that is missed: every command line that is proposed runs, and gives the error that stands above it."""
-    done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, "--interval", "normal", "--metric", "hits:0:100")
-    proposed = done.out.partition("What else could be done for ±2 with 8,000 people")[2].splitlines()[1:]
+@pytest.mark.parametrize(("metric", "wanted"), [(("--metric", "hits:0:100"), 2), ((), 0.02)])
+def test_what_is_proposed_gives_what_it_says_when_it_is_typed(fairgauge: Run, metric: tuple[str, ...], wanted: float):
+    """A goal that is missed: every command line that is proposed runs, and gives the error that stands above it."""
+    done = fairgauge("plan", "--clients", 8000, "--epsilon", 1, "--interval", "normal", *metric)
+    proposed = done.out.partition(f"What else could be done for ±{wanted} with 8,000 people")[2].splitlines()[1:]
     assert len(proposed) == 10
     for said, typed in zip(proposed[::2], proposed[1::2], strict=True):
         error = float(re.findall(r"±([0-9.]+)", said)[0])
         plan = fairgauge(*shlex.split(typed)[1:], "--json").json["questions"][0]
         assert min(row["error"] for row in plan["designs"]) == pytest.approx(error, rel=0.01)
-        assert ("enough" in said) == (error <= 2)
+        assert ("enough" in said) == (error <= wanted)
 
 
 def test_questions_that_share_the_answers_are_proposed_alone(fairgauge: Run):
