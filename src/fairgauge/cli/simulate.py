@@ -7,13 +7,13 @@ from typing import Annotated, Any, cast
 import typer
 
 from fairgauge.cli import _options
-from fairgauge.cli._console import out
+from fairgauge.cli._console import err, out
 from fairgauge.cli._files import naming, read_study, write_bytes
 from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.cli._mechanisms import own
 from fairgauge.cli._progress import waiting
 from fairgauge.cli.truth import compare, show_truth
-from fairgauge.errors import InvalidInput
+from fairgauge.errors import BadRecords, InvalidInput
 from fairgauge.simulation import (
     Population,
     Reading,
@@ -98,7 +98,12 @@ def simulate(
     )  # fmt: skip
     if said.path is not None and form == "people":
         out.print(f"Columns and labels as in {said.path}.")
-    own(document.mechanism, _simulate)(document, wanted, form)
+    try:
+        own(document.mechanism, _simulate)(document, wanted, form)
+    except BadRecords:
+        if said.path is None:
+            err.print(f"No study's own file was read: it would be {study.with_suffix('.toml')}, or --file names it.")
+        raise
 
 
 class _Said:

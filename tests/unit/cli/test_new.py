@@ -46,6 +46,9 @@ def test_a_table_becomes_a_file_and_the_other_commands_need_no_option_about_it(
     assert "lack a group or a value and are left out. Columns that the study does not ask for: id." in lines[2]
     assert lines[4].split() == ["in", "the", "table", "estimate", "low", "high", "holds", "it"]
     assert lines[6] == "The interval holds the table's own gap."
+    (elsewhere / "mine.json").rename(elsewhere / "other.json")
+    done = fairgauge("simulate", "other.json", table, "-o", "tally.json")
+    assert done.err.startswith("No study's own file was read: it would be other.toml, or --file names it.\nfairgauge: ")
 
 
 def test_what_is_typed_counts_instead_of_the_file(fairgauge: Run, elsewhere: Path, table: str):
@@ -135,7 +138,7 @@ def test_columns_that_are_typed_are_one_for_each(fairgauge: Run, files: tuple[Pa
     assert refused(done, "group-column=gender, id: must be given once for each of sex, in this order")
     done = fairgauge("simulate", files[0], table, "--group-column", "gender", "--missing", "leave out", "-o", "t.json")
     assert done.status == 2
-    lines = done.err.splitlines()
+    lines = done.err.splitlines()[1:]
     assert [line.partition(" must")[0] for line in lines] == [
         "fairgauge: people.csv: row 2: gender=F:", "fairgauge: people.csv: row 3: gender=M:",
     ]  # fmt: skip
