@@ -12,7 +12,8 @@ from fairgauge.cli._console import err, out
 from fairgauge.cli._files import naming, write_bytes
 from fairgauge.cli._progress import waiting
 from fairgauge.errors import InvalidInput
-from fairgauge.planning.table_draft import Column, TableSummary, Wish, draft_text, look
+from fairgauge.planning.table_draft import Wish, draft_text
+from fairgauge.planning.table_summary import Column, TableSummary, look
 from fairgauge.study.numbers import as_count, as_epsilon
 
 

@@ -1,7 +1,7 @@
 """Tables as people have them: CSV, Parquet, a data frame or a mapping, row by row, whatever columns are called.
 
 What a row means is not known here; :mod:`fairgauge.simulation.people` knows it from a study, and
-:mod:`fairgauge.planning.table_draft` guesses it.
+:mod:`fairgauge.planning.table_summary` guesses it.
 """
 
 import csv

@@ -1,4 +1,7 @@
-"""A draft from somebody's own table: what it finds, and what it leaves out."""
+"""A draft from somebody's own table: what it finds, and what it leaves out.
+
+Covers: fairgauge.planning.table_summary.
+"""
 
 import random
 import re
@@ -15,7 +18,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.planning.study_draft import Draft
-from fairgauge.planning.table_draft import Wish, draft_text, look
+from fairgauge.planning.table_draft import Wish, draft_text
+from fairgauge.planning.table_summary import look
 from fairgauge.simulation import read_people
 
 
