@@ -1,6 +1,6 @@
 """``fairgauge new``, and what it writes read by the other commands; a simulation beside the table's own truth.
 
-Covers: fairgauge.cli._drafts, fairgauge.cli.truth.
+Covers: fairgauge.cli._drafts.
 """
 
 from collections.abc import Callable
