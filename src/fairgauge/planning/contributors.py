@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # What a plan says of sites and of the people that they hold.
 ABOUT_SITES = ("sites", "people", "right", "positives")
+# The outcomes that are about a metric; others have rates of their own.
+_OF_METRICS = frozenset({"levels"})
 
 
 class Contributors(ABC):
@@ -102,7 +104,7 @@ class Sites(Contributors):
 
     def __init__(self, outcome: str) -> None:
         self._outcome = outcome
-        self.measure = outcome == "levels"
+        self.measure = outcome in _OF_METRICS
 
     def _asked(self, metric: "Metrics | None", attribute: Attribute, heeded: Mapping[str, Any]) -> Sequence[Question]:
         from fairgauge.planning.counted_questions import ask_counts
