@@ -409,8 +409,10 @@ class TestStandardLibraryAlone:
     def test_what_cannot_be_said_does_not_show_in_how_it_ends(self, error: str | None, here: Path) -> None:
         """Who starts the command sees its status, and what does not fit is said to the person alone."""
         ended = []
+        start = "from fairgauge.client.command import main; sys.exit(main(sys.argv[1:]))"
+        code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); {start}"
         for group in ("female", "not-listed"):
-            line = [sys.executable, "-m", "fairgauge.client", "study.json", f"--group=sex={group}", "--value=recall=1"]
+            line = [sys.executable, "-c", code, "study.json", f"--group=sex={group}", "--value=recall=1"]
             redirected = f"2>{error}" if error else "2>&-"
             shell = f'exec "$@" </dev/null {redirected}'
             done = subprocess.run(
