@@ -12,9 +12,10 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from io import StringIO, TextIOWrapper
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -317,12 +318,10 @@ def _tell(notes: str) -> None:
 
     Whether there is something to say, and place for it, must not show in how the command ends.
     """
-    try:
+    with suppress(OSError):
         if sys.stderr is not None:
             sys.stderr.write(notes)
             sys.stderr.flush()
-    except OSError:
-        sys.stderr = StringIO()  # Python would try again at its end, and say by its status that it could not
 
 
 def _check_for_site(request: Request) -> None:
