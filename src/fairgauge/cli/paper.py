@@ -40,7 +40,9 @@ def paper(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="For estimate: where the lengths of the tails of M_L, which no answer has, come from."),
+        typer.Option(
+            help="For estimate: where the lengths of the tails of M_L, which no answer has, come from; 0 unless given."
+        ),
     ] = None,
 ) -> None:
     """Redo the source paper's tables, figures and dataset, and write what is true beside each.
