@@ -22,9 +22,8 @@ from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
 from fairgauge.targets.assumed_values import USUAL_SPREAD
 from fairgauge.targets.inputs import ABSTAINING
-from fairgauge.targets.scores import CENTRED, Scores
+from fairgauge.targets.scores import CENTRED, UNCENTRED, Scores
 
-UNCENTRED = "uncentred"
 # What plans and designs call the tables of questions some of which share one.
 TOGETHER = "together"
 # A table for several is taken if it saves at least this part: separate tables are simpler.
