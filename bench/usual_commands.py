@@ -1,6 +1,6 @@
-"""Processor time of twelve usual commands here and in another checkout, side by side in one run.
+"""Processor time of twelve usual commands here and at an early commit that has them all, side by side in one run.
 
-    python -m bench.usual_commands FOLDER [--rounds 3]
+    python -m bench.usual_commands [--before cfb3a4e9] [--rounds 3]
 
 Both run in the same environment, one after the other in each round; the least of the rounds counts.  What comes first
 is the time to the first line, where a command prints before it ends.
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
+# A commit before a study had a file of its own, which has all twelve commands.
+BEFORE = "cfb3a4e9"
 TWO = ["--group", "female=0.5", "--group", "male=0.5", "--metric", "recall:0:1"]
 CELLS = [
     "--cross",
@@ -88,17 +90,19 @@ def _of_process(number: int) -> float:
 def main() -> None:
     """Print the table in Markdown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("other", type=Path, help="another checkout, such as git worktree add makes it")
+    parser.add_argument("--before", default=BEFORE, help="a commit to compare with")
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     sys.stdout.write(
         "| command | there, s | here, s | first line here, s | here / there |\n|---|---:|---:|---:|---:|\n"
     )
-    with tempfile.TemporaryDirectory() as name:
-        for what, (now, before) in COMMANDS.items():
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as before:
+        archive = subprocess.run(["git", "archive", given.before, "src"], cwd=HERE, stdout=subprocess.PIPE, check=True)
+        subprocess.run(["tar", "-x", "-C", before], input=archive.stdout, check=True)
+        for what, (now, then) in COMMANDS.items():
             here, there, first = ([float("inf")] for _ in range(3))
             for _ in range(given.rounds):
-                there.append(processor_time(before, given.other, Path(name))[1])
+                there.append(processor_time(then, Path(before), Path(name))[1])
                 line, whole = processor_time(now, HERE, Path(name))
                 here.append(whole)
                 first.append(line)

@@ -161,11 +161,11 @@ def options(command: str) -> int:
     return sum(word.startswith("-") for word in command.split() if word != "-")
 
 
-# Measured by python -m bench.usual_commands, which makes it anew beside any other checkout.
+# Measured by python -m bench.usual_commands.
 TIMES = """
-Processor time of twelve usual commands, then and now, side by side in one run (the least of three rounds on a machine of
-two cores; `python -m bench.usual_commands FOLDER` measures it beside any other checkout). `simulate` reads
-its tally since then, and compares it with the table; a 1.63 of `estimate` that stood here did not repeat:
+Processor time of twelve usual commands: then, at commit `cfb3a4e9`, before a study had a file of its own, and now. Both ran
+side by side on a machine of two cores, and the least of the rounds counts (`python -m bench.usual_commands`). `simulate` also
+compares its tally with the table now:
 
 | command | then, s | now, s | first line now, s | now / then |
 |---|---:|---:|---:|---:|

@@ -282,7 +282,8 @@ class _Opened:
         found: dict[Row, tuple[int, int, int]] = {}
         for row, entries in self.table.picked(wanted):
             if entries is None:
-                rule = f"must be {len(self.table.names)}, as many as there are columns: is a comma not in quotes?"
+                whole = len(self.table.names)
+                rule = f"must be {whole}, as many as there are columns: mend it; is a comma not in quotes?"
                 self.problems.add("entries", rule, "another number", (row, 1))
                 continue
             people = 1
@@ -296,7 +297,8 @@ class _Opened:
     def _people(self, entry: Any, row: int) -> int:
         many = number(entry)
         if many is None or many != many.to_integral_value() or many < 0:
-            self.problems.add(str(self.count), "must be an integer from 0 up", label(entry), (row, 1))
+            rule = "must be an integer from 0 up, how many people a row stands for: else give the column another name"
+            self.problems.add(str(self.count), rule, label(entry), (row, 1))
             return 0
         return int(many)
 

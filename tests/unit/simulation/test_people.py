@@ -90,7 +90,7 @@ def test_everything_that_is_wrong_is_said_at_once_with_how_often_and_where(tmp_p
     assert told[3].startswith(
         'row 6: recall=nothing: must be given: the study lets nobody abstain; say missing = "leave out"'
     )
-    assert told[4] == "row 7: count=some: must be an integer from 0 up"
+    assert told[4].startswith("row 7: count=some: must be an integer from 0 up, how many people a row stands for")
     assert told[5].startswith("row 8: entries=another number: must be 3, as many as there are columns")
 
 
