@@ -2080,31 +2080,31 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: as many threads work for strangers as they ask for",
-        "turn = self._strangers if kind == STRANGER else self._others",
+        "turn = self._strangers if asker.kind == STRANGER else self._others",
         "turn = asyncio.Lock()",
         "test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it",
     ),
     _mutant(
         "storm: an operator waits behind strangers",
-        "turn = self._strangers if kind == STRANGER else self._others",
+        "turn = self._strangers if asker.kind == STRANGER else self._others",
         "turn = self._strangers",
         "test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it",
     ),
     _mutant(
         "storm: one thing for a stranger follows the other without a rest",
-        "rest = self._lane.rest(began) if kind == STRANGER else 0",
+        "rest = self._lane.rest(began) if asker.kind == STRANGER else 0",
         "rest = 0",
         "test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer",
     ),
     _mutant(
         "storm: reports are made in as many threads as there are readers",
-        "return await collector.desk.work(made, kind_of(request))",
+        "return await collector.desk.work(made, asker_of(request))",
         "return await asyncio.to_thread(made)",
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
     _mutant(
         "storm: pages are made in as many threads as there are readers",
-        "return await pages.desk.work(shown, kind_of(request))",
+        "return await pages.desk.work(shown, asker_of(request))",
         "return await asyncio.to_thread(shown)",
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
@@ -2122,7 +2122,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a list of studies is written while answers wait",
-        "return await pages.desk.work(listed, kind_of(request))",
+        "return await pages.desk.work(listed, asker_of(request))",
         "return listed()",
         "test_what_strangers_ask_for_is_made_one_by_one",
     ),
@@ -2143,6 +2143,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "watch = self._watches.get(entry.digest) if watch is None:",
         "watch = None if watch is None:",
         "test_a_hundred_listeners_share_one_poll",
+    ),
+    _mutant(
+        "storm: what nobody waits for any more is made all the same",
+        "if GONE in asker.scope: turn.release()",
+        "if GONE in asker.kind: turn.release()",
+        "test_what_nobody_waits_for_any_more_is_not_made",
     ),
     _mutant(
         "storm: what is the same for everyone is free of charge",

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import Request
 
-from fairgauge.collector.load_limits import STRANGER
+from fairgauge.collector.load_limits import STRANGER, Asker
 from fairgauge.collector.service import Collector
 from fairgauge.collector.sessions import COOKIE, Session
 from fairgauge.errors import InvalidInput
@@ -121,6 +121,11 @@ async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bo
 def kind_of(request: Request) -> str:
     """Return whose places a request takes that takes long: an operator's, a reader's or a stranger's."""
     return role_of(request) or STRANGER
+
+
+def asker_of(request: Request) -> Asker:
+    """Return who asks for what takes long."""
+    return Asker(kind_of(request), request.scope)
 
 
 async def _free(request: Request) -> None:

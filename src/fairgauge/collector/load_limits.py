@@ -20,7 +20,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -31,7 +31,8 @@ from starlette.types import Receive, Scope, Send
 from fairgauge.collector.config import Rates
 from fairgauge.collector.stores.store import Published, Store
 from fairgauge.server.coarse_time import bucket_of
-from fairgauge.server.server_errors import Busy, TooMany
+from fairgauge.server.server_errors import BrokenOff, Busy, TooMany
+from fairgauge.server.slow_clients import GONE
 from fairgauge.server.token_bucket import TokenBucket
 
 T = TypeVar("T")
@@ -282,6 +283,17 @@ class Lane:
         return (now - began) * REST if now - self._answered < CALM_SECONDS else 0
 
 
+@dataclass(frozen=True)
+class Asker:
+    """Who asks for something: an operator, a reader, a stranger, or everyone who looks; and their request."""
+
+    kind: str
+    scope: Mapping[str, Any] = field(default_factory=dict)
+
+
+EVERYONE = Asker("everyone")
+
+
 class Desk:
     """Work that takes long, in a thread: one thing at a time for strangers, and one for everybody else.
 
@@ -293,16 +305,23 @@ class Desk:
         self._lane = lane
         self._strangers, self._others = asyncio.Lock(), asyncio.Lock()
 
-    async def work(self, run: Callable[[], T], kind: str) -> T:
-        """Do something for a stranger, or for somebody else, when it is its turn."""
-        turn = self._strangers if kind == STRANGER else self._others
+    async def work(self, run: Callable[[], T], asker: Asker) -> T:
+        """Do something for a stranger, or for somebody else, when it is its turn.
+
+        Raises:
+            BrokenOff: If the connection that it was asked on is gone by then.
+        """
+        turn = self._strangers if asker.kind == STRANGER else self._others
         await turn.acquire()
+        if GONE in asker.scope:
+            turn.release()
+            raise BrokenOff("Nobody waits for it any more.")
         began = time.monotonic()
 
         def done(work: asyncio.Task[T]) -> None:
             if not work.cancelled():
                 work.exception()  # which whoever waits is told, if anybody does
-            rest = self._lane.rest(began) if kind == STRANGER else 0
+            rest = self._lane.rest(began) if asker.kind == STRANGER else 0
             asyncio.get_running_loop().call_later(rest, turn.release)
 
         work = asyncio.ensure_future(asyncio.to_thread(run))

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from fairgauge.canonical import encode
 from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
-from fairgauge.collector.access import collector_of, kind_of, may_see, role_of, who
+from fairgauge.collector.access import asker_of, collector_of, kind_of, may_see, role_of, who
 from fairgauge.collector.documents import Arrival, Arrivals, Inclusion
 from fairgauge.collector.load_limits import HeldResponse, Lane
 from fairgauge.collector.merkle import Growing, Tree
@@ -54,7 +54,9 @@ async def arrivals(request: Request) -> Response:
 async def estimate(request: Request, query: EstimateQuery) -> Response:
     """Show what the tally says now."""
     collector, entry = await _asked(request)
-    found = await collector.estimate(entry, confidence=query.confidence, interval=query.interval, kind=kind_of(request))
+    found = await collector.estimate(
+        entry, confidence=query.confidence, interval=query.interval, asker=asker_of(request)
+    )
     return JSONResponse(found.to_dict())
 
 

@@ -15,7 +15,7 @@ from fairgauge.collector.audit_log import taken_notes
 from fairgauge.collector.config import Config
 from fairgauge.collector.gateway import Gateway
 from fairgauge.collector.group_commit import Intake
-from fairgauge.collector.load_limits import Desk, Hourly, Lane, Room, Slots, Turnstile
+from fairgauge.collector.load_limits import Asker, Desk, Hourly, Lane, Room, Slots, Turnstile
 from fairgauge.collector.metrics import Metrics
 from fairgauge.collector.retention import Retention
 from fairgauge.collector.seal import PURPOSE, batch_of, leaves_at_end, seal_of, sealed_document
@@ -339,15 +339,15 @@ class Collector:
             self._studies[kept.digest] = found
         return found
 
-    async def estimate(self, entry: Entry, *, confidence: float, interval: str, kind: str) -> Estimate:
-        """Return what the tally says now, to somebody of a kind; the cost depends on the symbols, not on answers."""
+    async def estimate(self, entry: Entry, *, confidence: float, interval: str, asker: Asker) -> Estimate:
+        """Return what the tally says now, to somebody; the cost depends on the symbols, not on answers."""
         study, kept = await self.study(entry.digest), await self.document(entry.digest)
         if study.order is not None and kept.closed is None:
             raise CannotEstimate(f"answers to this study come in {study.order}, and no interval holds before it closes")
         if kept.at_end and kept.closed is None:
             raise CannotEstimate("answers to this study are summed up when it closes, and nothing is shown before")
         tally = await self.tally(entry)
-        return await self.desk.work(lambda: estimate(study, tally, confidence=confidence, interval=interval), kind)
+        return await self.desk.work(lambda: estimate(study, tally, confidence=confidence, interval=interval), asker)
 
     # ------------------------------------------------------------------ the end of a study
     async def close(self, digest: str) -> None:

@@ -10,7 +10,9 @@ import time
 import pytest
 
 from fairgauge.collector import load_limits as module
-from fairgauge.collector.load_limits import REST, STRANGER, Desk, Lane
+from fairgauge.collector.load_limits import REST, STRANGER, Asker, Desk, Lane
+from fairgauge.server.server_errors import BrokenOff
+from fairgauge.server.slow_clients import GONE
 
 
 def test_slices_take_turns_and_let_everyone_else_in_between():
@@ -130,10 +132,10 @@ def test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it():
 
     async def play() -> str:
         desk = Desk(Lane())
-        waiting = [asyncio.create_task(desk.work(held, STRANGER)) for _ in range(5)]
+        waiting = [asyncio.create_task(desk.work(held, Asker(STRANGER))) for _ in range(5)]
         while not begun[0]:
             await asyncio.sleep(0.001)
-        told = await asyncio.wait_for(desk.work(lambda: "an operator's", "operator"), 2)
+        told = await asyncio.wait_for(desk.work(lambda: "an operator's", Asker("operator")), 2)
         hold.set()
         await asyncio.gather(*waiting)
         return told
@@ -151,9 +153,9 @@ def test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer(kind:
         desk = Desk(lane)
         if answering:
             lane.answering()
-        await desk.work(lambda: time.sleep(0.03), kind)
+        await desk.work(lambda: time.sleep(0.03), Asker(kind))
         ended = time.monotonic()
-        return await desk.work(time.monotonic, kind) - ended
+        return await desk.work(time.monotonic, Asker(kind)) - ended
 
     assert (asyncio.run(play()) >= 0.03 * REST - 0.01) is rested
 
@@ -168,10 +170,10 @@ def test_whoever_leaves_makes_no_room_for_another_thread():
 
     async def play() -> None:
         desk = Desk(Lane())
-        left = asyncio.create_task(desk.work(first, STRANGER))
+        left = asyncio.create_task(desk.work(first, Asker(STRANGER)))
         await asyncio.sleep(0.02)
         left.cancel()
-        after = asyncio.create_task(desk.work(lambda: order.append("after"), STRANGER))
+        after = asyncio.create_task(desk.work(lambda: order.append("after"), Asker(STRANGER)))
         await asyncio.sleep(0.05)
         hold.set()
         await after
@@ -180,11 +182,32 @@ def test_whoever_leaves_makes_no_room_for_another_thread():
     assert order == ["first", "after"]
 
 
+def test_what_nobody_waits_for_any_more_is_not_made():
+    """Or the line of those who ask and leave grows without end, and everybody else waits behind them."""
+    made: list[str] = []
+
+    async def play() -> None:
+        desk = Desk(Lane())
+        scope: dict[str, bool] = {}
+        first = asyncio.create_task(desk.work(lambda: time.sleep(0.02), Asker(STRANGER)))
+        await asyncio.sleep(0)
+        left = asyncio.create_task(desk.work(lambda: made.append("left"), Asker(STRANGER, scope)))
+        stays = asyncio.create_task(desk.work(lambda: made.append("stays"), Asker(STRANGER, {"path": "/"})))
+        await asyncio.sleep(0)
+        scope[GONE] = True
+        with pytest.raises(BrokenOff):
+            await left
+        await asyncio.gather(first, stays)
+
+    asyncio.run(play())
+    assert made == ["stays"]
+
+
 def test_work_that_fails_frees_the_desk():
     async def play() -> str:
         desk = Desk(Lane())
         with pytest.raises(ZeroDivisionError):
-            await desk.work(lambda: 1 // 0, STRANGER)
-        return await desk.work(lambda: "free", STRANGER)
+            await desk.work(lambda: 1 // 0, Asker(STRANGER))
+        return await desk.work(lambda: "free", Asker(STRANGER))
 
     assert asyncio.run(play()) == "free"

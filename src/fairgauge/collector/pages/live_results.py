@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from fairgauge.collector.admission import PublishingTerms
-from fairgauge.collector.load_limits import STRANGER, Desk, Slots
+from fairgauge.collector.load_limits import EVERYONE, STRANGER, Desk, Slots
 from fairgauge.collector.pages.html import ENGLISH, templates
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
@@ -168,7 +168,7 @@ class Reckoner:
         tallies = [entry.shown(look) for look in looks]
         now = _Now(study, tally, over, kept.at_end, aim, tallies)
         started = time.monotonic()
-        found = await self._collector.desk.work(lambda: _reckon(now, known), "everyone")
+        found = await self._collector.desk.work(lambda: _reckon(now, known), EVERYONE)
         known.last = replace(found, batch=kept.batch, at_end=kept.at_end, answers=answers)
         known.fresh_until = time.monotonic() + _REST * (time.monotonic() - started)
         return known.last
@@ -393,9 +393,7 @@ class _Watch:
         if self.found is None:
             raise LookupError("there is nothing to show yet")
         if voice not in self._events:
-            self._events[voice] = asyncio.ensure_future(
-                self._desk.work(partial(event_of, self.found, voice), "everyone")
-            )
+            self._events[voice] = asyncio.ensure_future(self._desk.work(partial(event_of, self.found, voice), EVERYONE))
         return self._events[voice]
 
     def tell(self) -> None:

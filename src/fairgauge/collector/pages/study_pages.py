@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.client.epochs import ENOUGH_TOGETHER, RARELY, others_of
-from fairgauge.collector.access import collector_of, kind_of, may_see, role_of
+from fairgauge.collector.access import asker_of, collector_of, kind_of, may_see, role_of
 from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import Desk, HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
@@ -42,7 +42,7 @@ async def index(request: Request) -> Response:
     pages, voice = pages_of(request), voice_of(request)
     cards, more = await (pages.catalogue.cards(voice, everything=True) if everything else pages.catalogue.listed(voice))
     listed = partial(page, request, "index.html", cards=cards, more=more, everything=everything)
-    return await pages.desk.work(listed, kind_of(request))
+    return await pages.desk.work(listed, asker_of(request))
 
 
 async def study(request: Request) -> Response:
@@ -73,7 +73,7 @@ async def study(request: Request) -> Response:
             address=address_of(request),
         )
 
-    return await pages.desk.work(shown, kind_of(request))
+    return await pages.desk.work(shown, asker_of(request))
 
 
 async def events(request: Request) -> Response:
@@ -118,7 +118,7 @@ async def report_text(request: Request, entry: Entry, asked: int | None, *, lang
         language=language,
     )
     made = partial(render_report, found.study, found.tally, found.estimate, said)
-    return await collector.desk.work(made, kind_of(request))
+    return await collector.desk.work(made, asker_of(request))
 
 
 @dataclass(frozen=True)
