@@ -102,7 +102,7 @@ class Copy:
         if status == 0 and "passed" in last:
             return Verdict("passed", last)
         if status in (1, 2):  # a test failed, or could not be loaded
-            found = re.search(r"^(?:FAILED|ERROR) (\S*?([^/\s]+\.py(?:::\w+)*))", self.output, re.MULTILINE)
+            found = re.search(r"^(?:FAILED|ERROR) (\S*?([^/\s]+\.py(?:::[\w.]+)*))", self.output, re.MULTILINE)
             return Verdict("failed", found[2], found[1]) if found else Verdict("failed", last)
         return Verdict("unclear", f"pytest ended with {status}: {last}")
 

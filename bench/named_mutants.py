@@ -4141,4 +4141,28 @@ NAMED: tuple[NamedMutant, ...] = (
         'return Unit(1, "", metric.unit or "")',
         "test_a_metric_from_0_to_100_is_in_points_and_a_metric_with_a_unit_in_its_own",
     ),
+    _mutant(
+        "ledger: a question below epsilon 1 is charged 1",
+        "max(found.get(factor.name, Decimal(0)), question.mechanism.epsilon_bound)",
+        "max(found.get(factor.name, Decimal(1)), question.mechanism.epsilon_bound)",
+        "test_a_question_below_one_pays_no_more_than_it_spends",
+    ),
+    _mutant(
+        "agent: two that start at once both begin",
+        'raise InvalidInput("socket", path, "is in use by an agent that is running") from None yield',
+        "pass yield",
+        "test_of_two_agents_that_start_at_once_one_begins",
+    ),
+    _mutant(
+        "agent: the check does not look whether records are prepared",
+        "own.load_records() except InvalidInput as problem: return [str(problem)]",
+        "pass except InvalidInput as problem: return [str(problem)]",
+        "test_the_check_tells_the_owner_that_records_are_not_prepared",
+    ),
+    _mutant(
+        "epochs: oneself is among the others",
+        "return (planned - 1) * min(1.0,",
+        "return planned * min(1.0,",
+        "test_the_others_of_an_epoch_are_all_but_oneself",
+    ),
 )

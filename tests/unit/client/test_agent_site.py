@@ -1,4 +1,7 @@
-"""The agent of a site: whoever asks gets noisy counts once, and can read no record."""
+"""The agent of a site: whoever asks gets noisy counts once, and can read no record.
+
+Covers: fairgauge.client.agent_command.
+"""
 
 import json
 import logging
@@ -86,6 +89,16 @@ def test_the_check_says_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFi
         f"{tmp_path}/agent.sock: studies of truth by prediction by sex (female, male), for sites, from "
         f"{tmp_path}/patients.csv, at most epsilon 4 a study and 8 an attribute for each person\n"
     )
+
+
+def test_the_check_tells_the_owner_that_records_are_not_prepared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settled(tmp_path)
+    (tmp_path / "ledger.records").unlink()
+    for own in (settings, tmp_path / "site.json"):
+        assert main(["--check", str(own)]) == 1
+        assert "fairgauge agent --prepare" in capsys.readouterr().err
 
 
 def test_nobody_there_is_a_refusal(tmp_path: Path) -> None:

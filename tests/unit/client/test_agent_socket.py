@@ -253,6 +253,15 @@ def test_only_its_user_may_connect_unless_the_file_says_otherwise(tmp_path: Path
             assert stat.S_IMODE(found.st_mode) == expected
 
 
+def test_of_two_agents_that_start_at_once_one_begins(tmp_path: Path) -> None:
+    """Neither listens yet, so neither can be found by its socket."""
+    one, other = (agent_socket._alone(tmp_path / "agent.sock") for _ in range(2))
+    with one, pytest.raises(InvalidInput, match="is in use by an agent that is running"), other:
+        pytest.fail("both begin")
+    with agent_socket._alone(tmp_path / "agent.sock"):  # the first has ended
+        pass
+
+
 def test_a_socket_in_use_is_left_alone_and_that_of_a_dead_agent_is_not(tmp_path: Path) -> None:
     settings = settle(tmp_path)
     with serving(settings), pytest.raises(InvalidInput, match="is in use by an agent that is running"):

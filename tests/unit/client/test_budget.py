@@ -23,6 +23,11 @@ class TestCharges:
         for order in permutations(asked):
             assert charges(sample_study(*order, age)) == {"sex": dearest, "age": age.mechanism.epsilon_bound}
 
+    def test_a_question_below_one_pays_no_more_than_it_spends(self) -> None:
+        asked = sample_question(epsilon="1", loss=2)
+        assert charges(sample_study(asked)) == {"sex": asked.mechanism.epsilon_bound}
+        assert asked.mechanism.epsilon_bound < 1
+
     def test_they_are_not_below_the_exact_epsilon(self) -> None:
         study = sample_study()
         loss = study.questions[0].channel.loss

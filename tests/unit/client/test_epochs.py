@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from scipy.stats import binomtest
 
-from fairgauge.client.epochs import next_moment, shown
+from fairgauge.client.epochs import next_moment, others_of, shown
 from fairgauge.errors import CannotAnswer
 
 NOW = 1_800_000_000.5
@@ -40,3 +40,10 @@ def test_a_study_that_closes_in_the_next_epoch_shortens_it_and_one_that_closes_b
 def test_a_moment_is_drawn_from_the_secure_source(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(secrets, "randbelow", lambda limit: limit - 1)
     assert next_moment(0.0, 60) == 119
+
+
+def test_the_others_of_an_epoch_are_all_but_oneself():
+    day = shown(0), shown(86_400)
+    assert others_of(1, 3600, *day) == 0
+    assert others_of(25, 3600, *day) == pytest.approx(1)
+    assert others_of(25, 7 * 86_400, *day) == 24  # no epoch has more than the whole study

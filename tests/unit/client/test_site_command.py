@@ -1,4 +1,7 @@
-"""What a site is shown before its counts leave."""
+"""What a site is shown before its counts leave.
+
+Covers: fairgauge.client.command.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -20,7 +20,7 @@ from fairgauge.client import site_counts as module
 from fairgauge.client.answer import Answer
 from fairgauge.client.budget import Limits
 from fairgauge.client.records import position
-from fairgauge.client.site_counts import _at_levels, cells_of, count_records, left_out
+from fairgauge.client.site_counts import _at_levels, cells_of, count_records, law_in, left_out
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, NoisyCounts
 from fairgauge.study.attribute import cells
@@ -169,6 +169,14 @@ class TestCounting:
         site = NoisyCounts(Attribute("who", cells(cross), cross=cross), "confusion", "1")
         assert counts(site, [(None, ("male", "young"), (0, 0))])[8] == 1
         assert counts(site, [(None, ("female", "old"), (0, 0))])[4] == 1
+
+
+def test_the_law_of_a_record_is_one_cell_or_two_levels() -> None:
+    levels = site_of(levels_study())
+    assert law_in(SITE, 1, [1, 0]) == ((6, Fraction(1)),)
+    assert law_in(levels, 1, ["7.5"]) == ((5, Fraction(1, 2)), (4, Fraction(1, 2)))
+    assert law_in(levels, 0, [0]) == ((0, Fraction(1)),)
+    assert [law_in(site, None, row) for site, row in ((SITE, [1, 0]), (levels, [5]))] == [(), ()]
 
 
 class TestAnswering:

@@ -39,6 +39,13 @@ def test_an_address() -> None:
     assert heard.headers["User-Agent"] == "fairgauge"
 
 
+def test_a_relay_that_is_no_plain_address_is_refused_before_it_is_asked() -> None:
+    address = f"https://collector.example/studies/{STUDY.digest}"
+    with pytest.raises(InvalidInput, match=r"^relay=.*must be an address such as") as told:
+        load_study(address, relay="http://me:secret@127.0.0.1:9")
+    assert "secret" not in str(told.value)
+
+
 def test_another_study_is_refused() -> None:
     other = two_questions()
     with pytest.raises(BadStudy, match="this is another study"):

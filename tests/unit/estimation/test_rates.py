@@ -15,6 +15,7 @@ import fairgauge as fg
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import rates
 from fairgauge.estimation.confidence_set import inverted
+from fairgauge.estimation.interval import Interval
 from fairgauge.estimation.kinds import SITE_KINDS
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import CONFUSION, NoisySums, RateGapTest, RateTest, rate_of, share_of
@@ -336,3 +337,15 @@ def test_an_interval_about_sites_is_students() -> None:
     ]
     half = quantile * math.sqrt(9 * float(np.var(scores, ddof=1)))
     assert (gap.low, gap.high) == pytest.approx((means[0] - means[1] - half, means[0] - means[1] + half))
+
+
+def test_a_gap_that_may_be_anything_is_shown_inside_of_what_gaps_can_be() -> None:
+    """Noise of a few people: more of them than there are, and less than nobody."""
+    counts = np.zeros(site_of(confusion_study()).size)
+    rates = [rate_of(SITE, CONFUSION["true positive rate"], [group]) for group in (0, 1)]
+    for rate, true in zip(rates, (3.0, -1.0), strict=True):
+        counts[list(rate.cells)] = np.where(rate.weights > 0, true, 1.0 - true)
+    found = Between(counts, 1e6 * np.eye(len(counts)), 9)
+    first, second = rates
+    assert found.gap(first, second, ALPHA) == Interval(1, -1, 1)
+    assert found.gap(second, first, ALPHA) == Interval(-1, -1, 1)
