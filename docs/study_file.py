@@ -164,23 +164,23 @@ def options(command: str) -> int:
 # Measured by python -m bench.usual_commands.
 TIMES = """
 Processor time of twelve usual commands: then, at commit `cfb3a4e9`, before a study had a file of its own, and now. Both ran
-side by side on a machine of two cores, and the least of the rounds counts (`python -m bench.usual_commands`). `simulate` also
+side by side on two busy cores, and the least of the rounds counts (`python -m bench.usual_commands`). `simulate` also
 compares its tally with the table now:
 
 | command | then, s | now, s | first line now, s | now / then |
 |---|---:|---:|---:|---:|
-| plan --help | 0.45 | 0.02 | 0.01 | 0.05 |
-| design --help | 0.46 | 0.02 | 0.01 | 0.05 |
-| report --help | 0.37 | 0.02 | 0.01 | 0.06 |
-| verify --help | 0.41 | 0.02 | 0.01 | 0.05 |
-| plan, clients and epsilon | 1.47 | 1.38 | 0.74 | 0.94 |
-| plan, an expectation | 2.18 | 2.00 | 0.99 | 0.92 |
-| design, two groups | 0.70 | 0.69 | 0.60 | 0.97 |
-| design, six cells | 0.57 | 0.59 | 0.50 | 1.03 |
-| verify | 0.41 | 0.43 | 0.36 | 1.06 |
-| simulate | 0.41 | 0.48 | 0.43 | 1.18 |
-| estimate | 0.48 | 0.49 | 0.43 | 1.01 |
-| report | 0.56 | 0.54 | 0.48 | 0.97 |
+| plan --help | 0.61 | 0.03 | 0.01 | 0.04 |
+| design --help | 0.59 | 0.03 | 0.01 | 0.04 |
+| report --help | 0.46 | 0.02 | 0.02 | 0.05 |
+| verify --help | 0.50 | 0.02 | 0.01 | 0.05 |
+| plan, clients and epsilon | 1.84 | 1.56 | 0.84 | 0.85 |
+| plan, an expectation | 2.62 | 2.19 | 1.07 | 0.84 |
+| design, two groups | 1.01 | 0.84 | 0.66 | 0.83 |
+| design, six cells | 0.87 | 0.68 | 0.56 | 0.78 |
+| verify | 0.63 | 0.56 | 0.42 | 0.89 |
+| simulate | 0.56 | 0.67 | 0.54 | 1.19 |
+| estimate | 0.59 | 0.54 | 0.47 | 0.91 |
+| report | 0.64 | 0.66 | 0.57 | 1.04 |
 """
 
 
