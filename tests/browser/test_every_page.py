@@ -133,6 +133,7 @@ def faults(page: Page, tag: str) -> dict[str, Any]:
         "turned": turned(page),
         "lists": [right for right in page.evaluate(LISTS, [[rates(tag)], back]) if not right],
         "wide": page.evaluate("Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"),
+        "markup": re.findall(r"</?[a-z]+[ >]|&[a-z]+;", page.locator("main").inner_text()),
         "raw": re.findall(r"\b(?:fpr|age_band|\d+e-\d+)\b|list\[str\]|[.,]\d*[1-9]\d{6}", page.evaluate(SAID)),
     }
     return {what: told for what, told in found.items() if told}
