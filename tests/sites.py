@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from fairgauge.client import answer
-from fairgauge.client.records import CountedRecords, RecordColumns, Records
+from fairgauge.client.site_records import CountedRecords, RecordColumns, Records
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from fairgauge.tallies import Tally
 

@@ -33,7 +33,7 @@ from typing import Any
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.client.budget import UNLIMITED
-from fairgauge.client.records import RecordColumns, Records
+from fairgauge.client.site_records import RecordColumns, Records
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Metric, NoisyCounts, Study, Table
 

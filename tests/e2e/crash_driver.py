@@ -24,8 +24,8 @@ from typing import Any, NoReturn
 import fairgauge.client.answer_file
 import fairgauge.client.delivery
 import fairgauge.client.policy
-import fairgauge.client.records
 import fairgauge.client.site_counts
+import fairgauge.client.site_records
 import fairgauge.client.site_settings
 import fairgauge.client.study_source
 import fairgauge.study

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.client import Answer
-from fairgauge.client.records import CountedRecords, Records
+from fairgauge.client.site_records import CountedRecords, Records
 from tests.e2e.test_crash import EVERY, drive, folder, lose_the_first_reply, server
 from tests.recorder import Recorder
 from tests.sites import SEX, confusion_study

@@ -8,7 +8,7 @@ Covers: fairgauge.estimation.anytime, fairgauge.estimation.share_band, fairgauge
 fairgauge.estimation.draws, fairgauge.estimation.edgeworth, fairgauge.estimation.gap_score,
 fairgauge.estimation.noise_law, fairgauge.estimation.population_gap, fairgauge.estimation.population_test,
 fairgauge.estimation.populations, fairgauge.estimation.rates, fairgauge.estimation.readers,
-fairgauge.estimation.site_inference, fairgauge.estimation.tests, fairgauge.targets.decoder.
+fairgauge.estimation.site_inference, fairgauge.estimation.tests, fairgauge.targets.symbol_scores.
 """
 
 import json

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fairgauge.designs import known_designs
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.decoder import UNBIASED
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import UNBIASED
 from fairgauge.targets.target import Target
 
 

@@ -9,7 +9,7 @@ from fairgauge.estimation import estimate
 from fairgauge.paper.fixed_intervals import Spread
 from fairgauge.study import Question
 from fairgauge.tallies import Tally
-from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.symbol_scores import Decoder
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, VALUE, attribute, study
 

@@ -29,8 +29,8 @@ from fairgauge.audit import (
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.client import Answer, answer
 from fairgauge.client.discrete_laplace import draw_noise
-from fairgauge.client.records import RecordColumns, Records
 from fairgauge.client.site_counts import count_records
+from fairgauge.client.site_records import RecordColumns, Records
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
 from fairgauge.study.attribute import cells

@@ -105,7 +105,7 @@ def answer(study: Study, profile: Any, *, limit: Limits | None = None, ticket: s
         study: The study, whose tables are checked again here.
         profile: ``{"group": "female", "values": {"recall": 0.83}}``, with ``{"sex": "female", "age": "old"}``
             for the group where the study has several attributes, or crosses them, and ``None`` for what the device
-            lacks.  For a study of sites its :class:`~fairgauge.client.records.Records`.
+            lacks.  For a study of sites its :class:`~fairgauge.client.site_records.Records`.
         limit: What the device is willing to spend; epsilon 4 for one study unless it says otherwise.
         ticket: Proof that the device may answer; it becomes the answer's id, which is random without one.
 
@@ -178,7 +178,7 @@ class _Site:
     """A site answers for the people whose records it holds."""
 
     def check_held(self, held: Any) -> None:
-        from fairgauge.client.records import Records
+        from fairgauge.client.site_records import Records
 
         if isinstance(held, Mapping) and set(held) == {"group", "values"}:
             raise CannotAnswer("the study is for sites that hold many people, and this is a device of one person")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fairgauge.client.discrete_laplace import draw_noise
-from fairgauge.client.records import (
+from fairgauge.client.site_records import (
     NO_VALUE,
     NONE,
     PERSON,

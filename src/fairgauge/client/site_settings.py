@@ -20,8 +20,8 @@ from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_li
 from fairgauge.client.disk import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import FIELDS, Policy
-from fairgauge.client.records import CountedRecords, RecordColumns, Records
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever
+from fairgauge.client.site_records import CountedRecords, RecordColumns, Records
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput
 from fairgauge.study import Study
 

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Inputs, Vector
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import Decoder
 
 WORTH = 0.01
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fairgauge.estimation.share_band import Band
 from fairgauge.targets.assumed_values import least_values
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.symbol_scores import Decoder
 
 # Searches for bounds end at this part of what there is.
 _CLOSE = 1e-7

@@ -35,8 +35,8 @@ from fairgauge.estimation.share_band import Readings, gap_in_band, mean_in_band
 from fairgauge.estimation.tests import SHARE, GapTest, NormalGapTest
 from fairgauge.languages import Sentence
 from fairgauge.targets.comparisons import Pair, Side
-from fairgauge.targets.decoder import least_variances
 from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.symbol_scores import least_variances
 
 # Parts that are fixed, too, but not by a study: for counts that belong to none.
 _UNNAMED = Thrown("")

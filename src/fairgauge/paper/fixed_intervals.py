@@ -24,8 +24,8 @@ from scipy.special import ndtri
 
 from fairgauge.estimation.populations import Laws
 from fairgauge.paper.prawitz import ScoreMoments, distances, grid_of
-from fairgauge.targets.decoder import Decoder, least_variances, worst_variances
 from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.symbol_scores import Decoder, least_variances, worst_variances
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from fairgauge.estimation.kinds import LIVE, IntervalKind, check_confidence, kin
 from fairgauge.estimation.readers import Reader, reader_of
 from fairgauge.study import Question, TargetName
 from fairgauge.targets.comparisons import Pair
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Wanted
 
 # Half of what is possible at all: a gap is from -2 to 2, a mean from -1 to 1.

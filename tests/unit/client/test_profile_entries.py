@@ -9,8 +9,8 @@ import pytest
 from fairgauge.client import Ledger, answer
 from fairgauge.client.policy import misfits
 from fairgauge.client.profile_entries import entry_text, is_inside
-from fairgauge.client.records import Records
 from fairgauge.client.site_counts import count_records
+from fairgauge.client.site_records import Records
 from fairgauge.study import Metric
 from tests.samples import sample_study
 from tests.sites import confusion_study, site_of

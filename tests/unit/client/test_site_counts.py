@@ -19,8 +19,8 @@ from fairgauge.client import answer
 from fairgauge.client import site_counts as module
 from fairgauge.client.answer import Answer
 from fairgauge.client.budget import Limits
-from fairgauge.client.records import position
 from fairgauge.client.site_counts import _at_levels, cells_of, count_records, law_in, left_out
+from fairgauge.client.site_records import position
 from fairgauge.errors import CannotAnswer, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, NoisyCounts
 from fairgauge.study.attribute import cells

@@ -14,8 +14,8 @@ import pytest
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.client import Answer, Ledger
 from fairgauge.client.agent_command import main
-from fairgauge.client.records import _AGAIN, PERSON
 from fairgauge.client.refusals import Refusal
+from fairgauge.client.site_records import _AGAIN, PERSON
 from fairgauge.client.site_settings import SiteSettings, answer_asked
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, NoisyCounts, Study, counted
@@ -235,7 +235,9 @@ def test_what_a_table_becomes_changes_nothing_for_who_asks(
     pl.DataFrame(usual).write_parquet(tmp_path / "patients.parquet")
     assert main(["--prepare", str(own)]) == 0
     spoil(tmp_path / "patients.parquet")
-    monkeypatch.setattr("fairgauge.client.records.read_columns", lambda *_: pytest.fail("a table is read for a study"))
+    monkeypatch.setattr(
+        "fairgauge.client.site_records.read_columns", lambda *_: pytest.fail("a table is read for a study")
+    )
     assert isinstance(answer_asked(own, STUDY), Answer)
 
 

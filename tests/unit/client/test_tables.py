@@ -12,8 +12,8 @@ import pytest
 from pyarrow import parquet
 
 from fairgauge.client.profile_entries import name_text
-from fairgauge.client.records import RecordColumns, Records, read_columns
 from fairgauge.client.site_counts import count_records
+from fairgauge.client.site_records import RecordColumns, Records, read_columns
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, site_of

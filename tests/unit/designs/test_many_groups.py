@@ -16,8 +16,8 @@ from fairgauge.designs.many_groups import largest_mean_ratio, signed_subsets, va
 from fairgauge.designs.optimal import uncentred
 from fairgauge.errors import Impossible
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.decoder import UNBIASED
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import UNBIASED
 from fairgauge.targets.target import Target
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))

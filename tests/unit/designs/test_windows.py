@@ -10,8 +10,8 @@ from fairgauge.designs import make_channel
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.windows import WindowProblem, windows
 from fairgauge.targets.assumed_values import AssumedValues, Reckoning
-from fairgauge.targets.decoder import UNBIASED
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import UNBIASED
 from fairgauge.targets.target import Target
 
 EIGHT = Scores(Target((0.125,) * 8), AssumedValues(expect=0.8), design="centred")

@@ -9,7 +9,7 @@ from fairgauge.estimation import anytime
 from fairgauge.estimation.anytime import SIZES, AnytimeTest, Bets
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.symbol_scores import Decoder
 from tests.surveys import coin_channel
 
 HALF = np.array([0.5, 0.5])

@@ -16,8 +16,8 @@ from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.population import read_cell
 from fairgauge.study import Metric, Study
-from fairgauge.targets.decoder import worst_variances
 from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.symbol_scores import worst_variances
 from tests.samples import ENDS, THREE_LEVELS, joint_questions, sample_joint_channel, sample_question
 from tests.surveys import expected_tally
 

@@ -26,8 +26,8 @@ from fairgauge.estimation.edgeworth import (
     modulus,
 )
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
+from fairgauge.targets.symbol_scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

@@ -9,8 +9,8 @@ import pytest
 from fairgauge.estimation import honesty
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.honesty import LEAST, SUSPICIOUS, fit_p_value
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target
 from tests.surveys import coin_question, designed, tells_all
 

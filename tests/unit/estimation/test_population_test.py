@@ -18,9 +18,9 @@ from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target
 from tests.surveys import coin_channel, designed
 

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.populations import Laws
 from fairgauge.estimation.share_band import Band
-from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.symbol_scores import Decoder
 from tests.samples import sample_channel
 
 LEVELS = tuple(LEVEL_UNIT * k // 3 for k in range(-3, 4))

@@ -27,9 +27,9 @@ from fairgauge.paper.fixed_intervals import (
     fixed,
 )
 from fairgauge.paper.prawitz import ScoreMoments, distances
-from fairgauge.targets.decoder import Decoder
 from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
+from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target
 from tests.samples import THREE_LEVELS
 from tests.surveys import ENDS, coin_channel, designed

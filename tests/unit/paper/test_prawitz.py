@@ -15,7 +15,7 @@ from fairgauge.estimation.populations import Laws
 from fairgauge.estimation.tests import Hypothesis
 from fairgauge.paper import prawitz
 from fairgauge.paper.prawitz import ScoreMoments, distances, grid_for, grid_of, modulus
-from fairgauge.targets.decoder import Decoder
+from fairgauge.targets.symbol_scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel
 

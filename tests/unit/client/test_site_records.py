@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairgauge.client.records import RecordColumns, Records, _Reader
 from fairgauge.client.site_counts import count_records
+from fairgauge.client.site_records import RecordColumns, Records, _Reader
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, NoisyCounts
 from tests.sites import confusion_study, levels_study, site_of
