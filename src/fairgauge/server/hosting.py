@@ -16,7 +16,6 @@ from fairgauge.server.server_config import ServerConfig
 from fairgauge.server.slow_clients import make_protocol
 
 _BACKLOG = 4096
-Lifespan = Literal["on", "off"]
 
 
 class Server(uvicorn.Server):
