@@ -205,8 +205,11 @@ def _without_draws(said: str) -> str:
 LAW_PEOPLE = ["female", "male", "no group", "nothing"]
 
 
-def law_studies(count: int = 60) -> list[Study]:
-    """Return studies with one table, of epsilon just below 3: a device answers each once, so each gives one draw."""
+def law_studies(count: int = 120) -> list[Study]:
+    """Return studies with one table, of epsilon just below 3: a device answers each once, so each gives one draw.
+
+    So many that whoever is inside of them is seen to be: of 60 draws one set in a hundred looks like those outside.
+    """
     other = ROW_SUM // 23
     rows = tuple(tuple(ROW_SUM - 3 * other if x == j else other for j in range(4)) for x in range(4))
     question = Question(RECALL, Attribute("sex", ("female", "zzz")), "gap", "sample", "3", Channel(rows, ENDS, 2))
