@@ -13,7 +13,7 @@ project_copyright = f"2026, {author}"
 version = release = fairgauge.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "levels", "mathml"]
-exclude_patterns = ["_build", "paper", "older-people", "whitepaper"]  # parts of pages, and a page made of parts
+exclude_patterns = ["_build", "flower", "paper", "older-people", "whitepaper"]  # parts, and a page of parts
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -22,6 +22,7 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "fairgauge"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["fairgauge.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -28,7 +28,7 @@ def inline(translator: HTML5Translator, node: nodes.math) -> None:
 
 def display(translator: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="math">{convert(node, as_block=True)}</div>\n')
+    translator.body.append(f'<div class="math" tabindex="0">{convert(node, as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 

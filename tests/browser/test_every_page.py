@@ -29,6 +29,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "de-DE": {"viewport": PHONE, "color_scheme": "dark"},
     "ar-EG": {"viewport": PHONE, "color_scheme": "light"},
 }
+FORMAL = "#groups, #metrics, #document"  # a line such as "18–29=0.4" is no sentence of any language
 SAID_RATES = ("rate.selection-rate", "rate.accuracy", "rate.tpr")
 # Names of a list, which a reader meets in the order in which they are written: where two of them are turned around.
 LISTS = """
@@ -182,6 +183,7 @@ def test_every_page_is_right_in_every_language(
     page.locator("button[value=plan]").click()
     page.locator("figure.plan").first.wait_for()
     look(page, "a plan", "POST")
+    assert page.eval_on_selector_all(FORMAL, "(all) => all.map((one) => getComputedStyle(one).direction)") == ["ltr"] * 3
     page.locator("#epsilon").fill("-1")
     page.locator("button[value=plan]").click()
     page.locator(".wrong").wait_for()

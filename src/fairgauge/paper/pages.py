@@ -253,9 +253,9 @@ def errata_page(errata: Sequence[Erratum]) -> str:
 
 _ERRATA_HEAD = ["Where", "The paper says", "What is true", "A counterexample", "What it costs"]
 _CSS = """body{font:16px/1.5 system-ui,sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
-table{border-collapse:collapse;font-size:.9rem}
+div{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
 th,td{border:1px solid #ccc;padding:.5rem;vertical-align:top;text-align:left}
-th{background:#f3f3f3}code{font-size:.9em}@media print{body{font-size:10pt;max-width:none}}"""
+th{background:#f3f3f3}code{font-size:.9em}@media print{body{font-size:10pt;max-width:none}div{overflow:visible}}"""
 
 
 def errata_html(errata: Sequence[Erratum]) -> str:
@@ -271,8 +271,9 @@ def errata_html(errata: Sequence[Erratum]) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f"<style>{_CSS}</style></head>\n"
-        f"<body><h1>{title}</h1>\n<p>{escape(INTRODUCTION)}</p>\n<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}"
-        "</tbody></table></body></html>\n"
+        f"<body><main><h1>{title}</h1>\n<p>{escape(INTRODUCTION)}</p>\n"
+        f'<div tabindex="0"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}'
+        "</tbody></table></div></main></body></html>\n"
     )
 
 

@@ -379,7 +379,7 @@ def test_the_page_where_people_take_part_tells_sites_which_command(ask: Ask):
         text = re.sub(
             '<span class="whole">(.*?)</span>', r"\1", unescape((await desk.client.get(f"{ONE}/take-part")).text)
         )
-        assert "each answers once, on its own machine, with this command" in text
+        assert "Each answers once, on its own machine, with this command" in text
         assert f"fairgauge answer https://collector/studies/{STUDY.digest}" in text
         assert "--send https://collector --ticket TICKET" in text
         assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="../../live.js">'], (
