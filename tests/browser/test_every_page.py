@@ -183,7 +183,9 @@ def test_every_page_is_right_in_every_language(
     page.locator("button[value=plan]").click()
     page.locator("figure.plan").first.wait_for()
     look(page, "a plan", "POST")
-    assert page.eval_on_selector_all(FORMAL, "(all) => all.map((one) => getComputedStyle(one).direction)") == ["ltr"] * 3
+    assert (
+        page.eval_on_selector_all(FORMAL, "(all) => all.map((one) => getComputedStyle(one).direction)") == ["ltr"] * 3
+    )
     page.locator("#epsilon").fill("-1")
     page.locator("button[value=plan]").click()
     page.locator(".wrong").wait_for()

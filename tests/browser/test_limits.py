@@ -85,7 +85,7 @@ class TestLimits:
         page = open_form(person, study)
         page.get_by_text("What this browser will spend").click()
         now = page.locator("#limits-now")
-        expect(now).to_contain_text("only if that costs at most epsilon 4, and")
+        expect(now).to_contain_text("only if that costs at most epsilon 4.")
         expect(now).to_contain_text("cost at most 8. So far they have cost 0.")
         one = page.get_by_label("The most that one study may cost")
         for wrong in ("5", "-1", "", "much", "4.01"):
@@ -94,9 +94,9 @@ class TestLimits:
             expect(page.get_by_text("A limit is a number from 0 to 4.")).to_be_visible()
         one.fill("0,5")
         page.get_by_role("button", name="Keep to these limits").click()
-        expect(now).to_contain_text("at most epsilon 0.5, and")
+        expect(now).to_contain_text("at most epsilon 0.5.")
         page = open_form(person, study)  # another visit remembers
-        expect(page.locator("#limits-now")).to_contain_text("at most epsilon 0.5, and")
+        expect(page.locator("#limits-now")).to_contain_text("at most epsilon 0.5.")
         fill(page)
         page.get_by_role("button", name="Randomise").click()
         expect(page.get_by_role("heading", name="This page will not answer")).to_be_visible()
