@@ -33,6 +33,7 @@ from tests.samples import sample_study
 OPEN = sample_study()
 TICKETED = Study("With tickets", OPEN.questions)
 BOUNDED = Study("So many an hour", OPEN.questions)
+OTHERS = tuple(Study(f"One of many, {number}", OPEN.questions) for number in range(97))
 HOURLY = 20_000
 ROUNDS, SECONDS, HONEST = 2, 5.0, 8
 FUZZED = int(os.environ.get("FAIRGAUGE_FUZZED", "1000000"))
@@ -46,6 +47,8 @@ STORMS = (
     ("burst", OPEN, 100, "7,000 requests at once, and silence"),
     ("pipelined", OPEN, 20, "2,000 requests at once, again and again"),
     ("leavers", OPEN, 20, "live pages that are left"),
+    ("joiners", OPEN, 40, "live pages that are joined, read and left"),
+    ("listers", OPEN, 40, "lists of a hundred studies"),
     ("guesses", OPEN, 40, "tokens that nobody has"),
     ("bad-answers", OPEN, 40, "bad answers one by one"),
     ("bad-batches", OPEN, 40, "10,000 bad lines"),
@@ -130,6 +133,7 @@ def _castle(settings: str = "") -> Iterator[Castle]:
         try:
             with ServerProcess(folder, f"sqlite:///{folder / 'gauge.db'}", settings=settings) as server:
                 terms = {OPEN: "results=public", TICKETED: "admission=tickets", BOUNDED: f"hourly={HOURLY}"}
+                terms |= dict.fromkeys(OTHERS, "results=public")
                 for study, query in terms.items():
                     assert asyncio.run(_publish(server, study, query)) == 201
                 yield Castle(server, port)

@@ -224,6 +224,7 @@ visitors = _getting("{study}", reads=True, accept="text/html")
 
 reporters = _getting("{study}/report", reads=True, accept="text/html")
 reckoners = _getting("{study}/estimate?confidence={confidence}", reads=True)
+listers = _getting("/", reads=True, accept="text/html")
 
 
 async def _kept(order: Order, request: bytes) -> Seen:
@@ -345,23 +346,33 @@ async def guesses(order: Order) -> Seen:
     return await _many(order, one)
 
 
-async def leavers(order: Order) -> Seen:
-    """Listen to a study, ask for one thing more on the same connection, and leave; again and again."""
-    asks = f"GET {order.path}/events HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+def _leaving(asks: str, sees: bytes) -> Attack:
+    """Connect, ask, and leave where a line begins with some bytes; again and again."""
 
-    async def one(_number: int, seen: Seen, until: float) -> None:
-        while time.monotonic() < until:
-            with suppress(OSError, TimeoutError, EOFError):
-                reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**12)
-                try:
-                    writer.write(asks)
-                    async with asyncio.timeout(5):
-                        seen.statuses[int((await reader.readline())[9:12] or 0)] += 1
-                finally:
-                    writer.transport.abort()
-            await asyncio.sleep(0.01)
+    async def attack(order: Order) -> Seen:
+        async def one(_number: int, seen: Seen, until: float) -> None:
+            while time.monotonic() < until:
+                with suppress(OSError, TimeoutError, EOFError):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", order.port, limit=2**16)
+                    try:
+                        writer.write(asks.replace("{study}", order.path).encode())
+                        async with asyncio.timeout(5):
+                            line = await reader.readline()
+                            seen.statuses[int(line[9:12] or 0)] += 1
+                            while line and not line.startswith(sees):
+                                line = await reader.readline()
+                    finally:
+                        writer.transport.abort()
+                await asyncio.sleep(0.01)
 
-    return await _many(order, one)
+        return await _many(order, one)
+
+    return attack
+
+
+_EVENTS = "GET {study}/events HTTP/1.1\r\nHost: x\r\n\r\n"
+leavers = _leaving(_EVENTS + "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"HTTP")
+joiners = _leaving(_EVENTS, b"data:")  # a live page whose first figures are read
 
 
 ATTACKERS: dict[str, Attack] = {
@@ -377,12 +388,14 @@ ATTACKERS: dict[str, Attack] = {
     "visitors": visitors,
     "reporters": reporters,
     "reckoners": reckoners,
+    "listers": listers,
     "participants": participants,
     "preflights": preflights,
     "pipelined": pipelined,
     "burst": burst,
     "guesses": guesses,
     "leavers": leavers,
+    "joiners": joiners,
     "headers-held": headers_held,
     "headers-sent": headers_sent,
     "scripts-unread": scripts_unread,
