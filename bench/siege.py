@@ -60,6 +60,7 @@ STORMS = (
     ("reckoners", OPEN, 40, "estimates at another confidence each"),
     ("participants", OPEN, 40, "pages for taking part without end"),
     ("preflights", OPEN, 40, "questions of browsers whether they may answer"),
+    ("envelopes", OPEN, 40, "envelopes that hold nothing"),
     ("headers-held", OPEN, 1000, "requests that stop within their headers"),
     ("headers-sent", OPEN, 1000, "long addresses with many headers"),
     ("scripts-unread", OPEN, 1000, "documents that everyone may have, not read"),

@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from fairgauge.unlinkable.oblivious import REQUEST_TYPE, SEALED_REQUEST, WELL_KNOWN, KeyConfig
 from tests.collecting.servers import PATIENCE
 from tests.collecting.wire import Wire, answer_bytes
 from tests.programs import ROOT
@@ -258,6 +259,16 @@ async def preflights(order: Order) -> Seen:
     return await _kept(order, f"OPTIONS {order.path}/answers HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
 
+async def envelopes(order: Order) -> Seen:
+    """Send envelopes that look as they should, and hold nothing."""
+    async with Wire(order.port) as wire:
+        _, told = await wire.request("GET", WELL_KNOWN)
+    header = KeyConfig.read_list(told).header
+    body = header + secrets.token_bytes(SEALED_REQUEST - len(header))
+    start = f"POST {WELL_KNOWN} HTTP/1.1\r\nHost: x\r\nContent-Type: {REQUEST_TYPE}\r\n"
+    return await _kept(order, f"{start}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+
 async def pipelined(order: Order) -> Seen:
     """Send thousands of requests at once, read nothing, and come again when cut off."""
     burst = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2000
@@ -391,6 +402,7 @@ ATTACKERS: dict[str, Attack] = {
     "listers": listers,
     "participants": participants,
     "preflights": preflights,
+    "envelopes": envelopes,
     "pipelined": pipelined,
     "burst": burst,
     "guesses": guesses,
