@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from fairgauge import __version__, estimation
 from fairgauge.client import Answer
 from fairgauge.collector.merkle import Growing
-from fairgauge.collector.seal import AnswerDigest, Seal, Sealed, shown_answers
+from fairgauge.collector.seal import AnswerDigest, Seal, Sealed
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.errors import InvalidInput, SealBroken
 from fairgauge.study import Study
@@ -30,29 +29,6 @@ def wrong_draws(study: Study, seal: Seal) -> str | None:
     if drawn != wanted:
         return f"the tally has {drawn:,} secret draws, and so many answers leave with {wanted:,}"
     return None
-
-
-def check_sealed(study: Study, sealed: Sealed, answers: Iterable[tuple[bytes, str]] | None) -> None:
-    """Recompute everything from the study and the exported answers, and compare.
-
-    Without the answers, which a collector may have removed, the tally is taken as it was sealed.
-
-    Raises:
-        SealBroken: Naming the first thing that differs.
-    """
-    seal = sealed.seal
-    if seal.study != study.digest:
-        raise SealBroken(f"the seal is of study {seal.study}, and this is {study.digest}")
-    if not seal.fits(study):
-        raise SealBroken("the seal has not the parts that seals of such a study have")
-    if answers is not None:
-        check_answers(study, seal, answers)
-    elif seal.counted.contributors != (shown := shown_answers(study, seal.answers)):
-        raise SealBroken(f"the tally has {seal.counted.contributors} answers, and the seal {shown} to show")
-    if (wrong := wrong_draws(study, seal)) is not None:
-        raise SealBroken(wrong)
-    if agreement(study, sealed) == "none":
-        raise SealBroken("the estimate is not the one that this tally gives")
 
 
 def agreement(study: Study, sealed: Sealed) -> _Agreement:
@@ -110,15 +86,12 @@ def digest_of(study: Study, answers: Iterable[tuple[bytes, str]], *, sealed: int
         return AnswerDigest(study.digest, growing=growing, listed=study.mechanism.contributors_known)
 
     digest, several = empty(), iter(answers)
-    if several is not answers:  # can be read again
-        try:
-            while page := list(islice(several, PAGE)):
-                digest.add(page)
-        except SealBroken:
-            digest = empty()
-        else:
-            return digest
-    digest.add(sorted(answers))
+    try:
+        while page := list(islice(several, PAGE)):
+            digest.add(page)
+    except SealBroken:
+        digest = empty()
+        digest.add(sorted(answers))
     return digest
 
 
@@ -126,11 +99,11 @@ class Export:
     """Exported answers, NDJSON, or Parquet if it starts as Parquet does; read anew each time.
 
     Args:
-        source: A file, or what opens one, as for a file in an archive.
+        source: Opens the file, which may be in an archive.
         study: The study that they answer.
     """
 
-    def __init__(self, source: Path | Callable[[], BinaryIO], study: Study) -> None:
+    def __init__(self, source: Callable[[], BinaryIO], study: Study) -> None:
         self._source = source
         self._study = study
 
@@ -141,7 +114,7 @@ class Export:
             InvalidInput: If there is no such file, or a line is no answer to the study.
         """
         try:
-            with self._source.open("rb") if isinstance(self._source, Path) else self._source() as file:
+            with self._source() as file:
                 start = file.read(4)
                 file.seek(0)
                 if start == b"PAR1":

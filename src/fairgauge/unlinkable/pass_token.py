@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairgauge.errors import InvalidInput, NotSigned
-from fairgauge.unlinkable.blinding import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding, verify
+from fairgauge.unlinkable.blinding import SALT_BYTES, Blinding, PublicKey, blind, finalize, new_blinding
 
 TYPE = b"\x00\x02"
 KEY_BITS = 2048
@@ -90,17 +90,6 @@ def challenge_of(issuer: str, study: str) -> bytes:
     name = issuer.encode()
     context = bytes.fromhex(study)
     return TYPE + len(name).to_bytes(2, "big") + name + bytes([len(context)]) + context + bytes(2)
-
-
-def check_token(token: bytes, key: _IssuerKey, challenge: bytes) -> None:
-    """Refuse what is not a token of this issuer that answers this challenge.
-
-    Raises:
-        NotSigned: If so.
-    """
-    message, signature = message_of(token, key, hashlib.sha256(challenge).digest()), token[-SIGNATURE:]
-    if not verify(key.public, message, signature):
-        raise NotSigned("the token is not signed by the study's issuer")
 
 
 def message_of(token: bytes, key: _IssuerKey, challenge_digest: bytes) -> bytes:

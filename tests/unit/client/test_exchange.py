@@ -12,10 +12,11 @@ import pytest
 
 from fairgauge.client import Ledger
 from fairgauge.client.exchange import fetch_token
+from fairgauge.collector.admission import Gate
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.study import Issuer
-from fairgauge.unlinkable.pass_token import challenge_of, check_token, read_key, write_key
+from fairgauge.unlinkable.pass_token import write_key
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 
@@ -51,7 +52,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def test_a_ticket_becomes_a_token_that_is_kept(issuer: Recorder, ledger: Ledger):
     token = fetch_token(ledger, STUDY, TICKET, issuer=issuer.url)
-    check_token(token, read_key(KEY), challenge_of("issuer.example", STUDY.digest))
+    assert Gate("issuer.example", KEY, STUDY.digest).id_of(token)
     (heard,) = exchanged(issuer)
     assert (heard.method, heard.path, len(heard.body)) == ("POST", "/token-request", 259)
     assert heard.headers["Authorization"] == f"Bearer {TICKET}"

@@ -16,19 +16,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fairgauge.bundles.seal_check import Export, check_sealed
+from fairgauge.bundles.seal_check import Export
 from fairgauge.client.answer import Answer
 from fairgauge.collector.audit_log import leave_note, site_words
 from fairgauge.collector.pages.live_results import sites_sentence
-from fairgauge.collector.seal import _listed_name, read_sealed
+from fairgauge.collector.seal import Sealed, _listed_name, read_sealed
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.collector.stores.store import Event
 from fairgauge.collector.stores.store_check import check_store
-from fairgauge.errors import FairgaugeError, InvalidInput, SealBroken
+from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
 from fairgauge.tallies.site_files import from_site_files
+from tests.collecting.auditor import faults
 from tests.collecting.desk import Desk, open_desk
 from tests.collecting.servers import new_store
 from tests.sites import levels_study
@@ -313,17 +314,15 @@ def test_the_auditor_recounts_and_finds_every_change(ask: Ask, tmp_path: Path):
         sealed = read_sealed((await desk.get(f"{ONE}/sealed")).content)
         export = tmp_path / "answers.ndjson"
         export.write_bytes((await desk.get(f"{ONE}/export", token=desk.operator)).content)
-        answers = list(Export(export, STUDY))
-        check_sealed(STUDY, sealed, answers)
-        check_sealed(STUDY, sealed, None)
-        first, *rest = answers
-        moved = (first[0], first[1].replace("20", "21", 1))
-        for forged in (rest, [moved, *rest], [(b"\xff" * 16, first[1]), *rest]):
-            with pytest.raises(SealBroken):
-                check_sealed(STUDY, sealed, forged)
-        export.write_bytes(export.read_bytes() * 2)
-        with pytest.raises(SealBroken, match="twice"):
-            check_sealed(STUDY, sealed, Export(export, STUDY))
+        assert faults(STUDY, sealed, export) == faults(STUDY, sealed) == ""
+        first, *rest = export.read_bytes().splitlines(keepends=True)
+        moved = first.replace(b"20", b"21", 1)
+        renamed = re.sub(rb'"id":"\w+"', b'"id":"' + b"f" * 32 + b'"', first)
+        for forged in ([*rest], [moved, *rest], [renamed, *rest]):
+            export.write_bytes(b"".join(forged))
+            assert "is not what was sealed" in faults(STUDY, sealed, export)
+        export.write_bytes(b"".join([first, *rest] * 2))
+        assert "twice" in faults(STUDY, sealed, export)
 
     ask(scene)
 
@@ -403,11 +402,16 @@ def test_the_seal_is_signed_with_its_sites(ask: Ask):
             _listed_name(bytes.fromhex(ticket(desk, name))) for name in NAMES[:3]
         )
         assert document["estimate"]["interval"] == "population"
-        changes: list[dict[str, object]] = [{"sites": []}, {"sites": None}, {"format": 3}, {"products": []}]
+
+        def spoiled(**change: object) -> Sealed:
+            return read_sealed(json.dumps(document | {"seal": document["seal"] | change}).encode())
+
+        assert faults(STUDY, spoiled()) == ""
+        assert "contradicts itself" in faults(STUDY, spoiled(sites=document["seal"]["sites"][1:]))
+        changes: list[dict[str, object]] = [{"sites": None}, {"format": 3}, {"products": []}]
         for change in changes:
-            spoiled = json.dumps(document | {"seal": document["seal"] | change}).encode()
             with pytest.raises(FairgaugeError):
-                check_sealed(STUDY, read_sealed(spoiled), None)
+                spoiled(**change)
 
     ask(scene)
 
