@@ -160,21 +160,21 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_epsilon_is_the_next_double_above_the_logarithm",
     ),
     _mutant(
-        "channel: a symbol is drawn from the row below",
+        "randomiser: a symbol is drawn from the row below",
         "(below, above)[given < t] for (below, above, t), given in zip(places, drawn, strict=True)",
         "(below, below)[given < t] for (below, above, t), given in zip(places, drawn, strict=True)",
         "test_the_first_draw_rounds_to_a_neighbouring_level",
     ),
     _mutant(
-        "channel: a draw at the end of a weight belongs to the symbol before",
+        "randomiser: a draw at the end of a weight belongs to the symbol before",
         "return bisect_right(list(accumulate(row)), bits(ROW_BITS))",
         "return bisect_right(list(accumulate(row)), bits(ROW_BITS) - 1)",
         "test_running_sums_decide_the_symbol",
     ),
     _mutant(
-        "channel: whoever abstains answers as the first group",
-        "row = (self.row(member, *picked), self.row_without(drawn[0]))[lacks]",
-        "row = self.row(member, *picked)",
+        "randomiser: whoever abstains answers as the first group",
+        "row = (channel.row(member, *picked), channel.row_without(drawn[0]))[lacks]",
+        "row = channel.row(member, *picked)",
         "test_without_group_or_value_the_abstain_row_is_drawn",
     ),
     _mutant(
@@ -288,8 +288,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "silence: whoever is outside answers by the first row",
-        "self.row_without(drawn[0])",
-        "self.row_without(0)",
+        "channel.row_without(drawn[0])",
+        "channel.row_without(0)",
         "test_what_is_drawn_for_those_outside_follows_the_fixed_mixture[device]",
     ),
     _mutant(

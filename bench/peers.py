@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from bench.lines import Line
 from fairgauge import Attribute, Metric, Population, Study, design, estimate, simulate
+from fairgauge.client.randomiser import draw_symbol
 from fairgauge.errors import CannotEstimate
 from fairgauge.simulation import Cell
 from fairgauge.simulation.answers import draw
@@ -258,7 +259,7 @@ def _speed() -> Iterator[Line]:
         "randomise and count in blocks, 16 secure bytes a client", f"{batch * 1e9:.0f} ns",
         f"os.urandom of these bytes, {bare * 1e9:.0f} ns", batch / bare, "at most 2",
     )  # fmt: skip
-    one = _cpu(lambda: [channel.draw(1, place) for _ in range(PEOPLE)], PEOPLE)
+    one = _cpu(lambda: [draw_symbol(channel, 1, place) for _ in range(PEOPLE)], PEOPLE)
     rng = np.random.default_rng(1)
     people = People.drawn("yes or no", rng)
     tally = simulate(study, _population("yes or no"), seed=rng)

@@ -37,6 +37,7 @@ from bench.sites import sites
 from bench.stored import stored_in
 from fairgauge import Attribute, Metric, Population, Question, Study
 from fairgauge.client import answer
+from fairgauge.client.randomiser import draw_symbol
 from fairgauge.designs import known_designs, make_channel
 from fairgauge.simulation import simulate
 from fairgauge.targets.assumed_values import AssumedValues
@@ -117,7 +118,7 @@ def device() -> Iterator[Line]:
     verify = seconds(lambda: Study.from_bytes(data), repeat=51)
     profile = {"group": "female", "values": {"recall": 0.83}}
     answers = seconds(lambda: [answer(study, profile) for _ in range(200)]) / 200
-    draws = seconds(lambda: [study.questions[0].channel.draw(0, Fraction(5)) for _ in range(200)]) / 200
+    draws = seconds(lambda: [draw_symbol(study.questions[0].channel, 0, Fraction(5)) for _ in range(200)]) / 200
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

@@ -344,7 +344,7 @@ def refuses_a_foreign_group(patch: Patch) -> None:
         return attribute.groups.index(group)
 
     # The package has a function of the module's name.
-    patch.setattr(sys.modules["fairgauge.client.answer"], "group_index", refused)
+    patch.setattr(sys.modules["fairgauge.client.randomiser"], "group_index", refused)
 
 
 def refuses_a_value_out_of_range(patch: Patch) -> None:

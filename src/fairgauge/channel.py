@@ -1,5 +1,7 @@
 """The channel: a finite table of integers that turns a person's (group, value) into one random symbol.
 
+A device draws from it in :mod:`fairgauge.client.randomiser`; here are the table, its exact loss, and the law of a draw.
+
 Row x of the table lists how often, out of ``ROW_SUM`` = 2^53 equally likely draws, someone whose input is x
 sends each symbol.  Rows are ordered (group 0, level 0), (group 0, level 1), ..., (last group, last level),
 then one row for those who abstain if the channel allows it.  A value between two levels goes to one of them
@@ -16,14 +18,13 @@ at a time, and the privacy loss is computed from the integers, never from a theo
 """
 
 import math
-import secrets
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise, product
+from itertools import pairwise, product
 from typing import cast
 
 from fairgauge.errors import BadTable, BadTally, CannotAnswer
@@ -42,7 +43,7 @@ _NO_VALUE = Fraction(-LEVEL_UNIT)
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A validated table, with what it costs in privacy and how to draw from it.
+    """A validated table, with what it costs in privacy and the law of what is drawn from it.
 
     Args:
         table: One row of weights per input, in the module's order; every row sums to ``ROW_SUM``.
@@ -186,32 +187,8 @@ class Channel:
         """Return nothing: how often each symbol was sent is all there is to know."""
         return ()
 
-    def draw(
-        self, group: int | None, *positions: Fraction | None, bits: Callable[[int], int] = secrets.randbits
-    ) -> int:
-        r"""Draw the symbol to send; ``None`` for any input is someone without a group or a value.
-
-        Everyone takes the same steps and uses the same draws of 53 bits in the same order.  One for each value rounds
-        it to a level, also where it is on one or missing; the first of them also picks the row of someone who lacks
-        something; the last picks the symbol, the first whose running sum exceeds it.
-
-        Guarantee: exact; whatever the input is, the symbol's law is a convex mixture of rows, so no two inputs differ
-        by more than a factor :math:`e^\epsilon` at any symbol.
-
-        Args:
-            group: The group's index.
-            positions: The value in [-1, 1] times ``LEVEL_UNIT``, beyond which it counts as the nearest end; of a joint
-                channel one for each value.
-            bits: Gives a uniform integer of that many bits; only tests replace it.
-        """
-        lacks, member, places = self.places(group, *positions)
-        drawn = [bits(ROW_BITS) for _ in places]
-        picked = [(below, above)[given < t] for (below, above, t), given in zip(places, drawn, strict=True)]
-        row = (self.row(member, *picked), self.row_without(drawn[0]))[lacks]
-        return bisect_right(list(accumulate(row)), bits(ROW_BITS))
-
     def mixture(self, group: int | None, *positions: Fraction | None) -> tuple[Fraction, ...]:
-        """Return the exact distribution of the symbol that ``draw`` gives for the same input."""
+        """Return the exact distribution of the symbol that a device draws for an input (``client/randomiser.py``)."""
         lacks, member, places = self.places(group, *positions)
         parts = self.rows_without() if lacks else []
         for ups in () if lacks else product((False, True), repeat=len(places)):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.channel import Channel
 from fairgauge.cli import main
 from tests.samples import sample_question, sample_study
 
@@ -37,7 +36,7 @@ def test_the_honest_client_passes(monkeypatch: pytest.MonkeyPatch, study: str, c
 
 
 def test_a_leaking_client_is_caught(monkeypatch: pytest.MonkeyPatch, study: str, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr(Channel, "draw", lambda self, group, position: group)
+    monkeypatch.setattr("fairgauge.client.randomiser.draw_symbol", lambda channel, group, position: group)
     assert run(monkeypatch, "audit", study, "--samples", "500", "--json") == 1
     document = json.loads(capsys.readouterr().out)
     (question,) = document["questions"]

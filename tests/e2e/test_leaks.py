@@ -189,11 +189,11 @@ def test_a_mistake_of_ours_tells_where_but_not_what(here: Path) -> None:
     """Whatever exception escapes, its text, which may hold anything, is not printed."""
     code = (
         "import sys\n"
-        "from fairgauge.channel import Channel\n"
+        "from fairgauge.client import randomiser\n"
         "from fairgauge.client.command import main\n"
-        "def draw(self, group, position):\n"
+        "def draw(channel, group, position):\n"
         "    raise KeyError(f'{group} {position} " + f"{GROUP} {VALUE}" + "')\n"
-        "Channel.draw = draw\n"
+        "randomiser.draw_symbol = draw\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     (here / "broken.json").write_text(code)

@@ -14,6 +14,7 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.client import Answer
+from fairgauge.client.randomiser import draw_symbol
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.tallies import Tally
 from tests.samples import full_study
@@ -91,7 +92,7 @@ def test_the_same_bits_give_the_same_symbol(vector: dict[str, Any]) -> None:
     study, index, bits = golden_study(), vector["question"], iter(vector["bits"])
     question = study.questions[index]
     position = None if vector["value"] is None else question.metric.position(vector["value"])
-    symbol = question.channel.draw(vector["group"], position, bits=lambda _: next(bits))
+    symbol = draw_symbol(question.channel, vector["group"], position, bits=lambda _: next(bits))
     assert study.offset(index) + symbol == vector["symbol"]
 
 

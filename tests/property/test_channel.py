@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
+from fairgauge.client.randomiser import draw_symbol
 
 FINE = Context(prec=80)
 FIRST_50_DIGITS = Context(prec=50, rounding=ROUND_FLOOR)
@@ -69,7 +70,7 @@ def test_a_draw_is_the_symbol_whose_weights_cover_the_bits(
 ) -> None:
     group = data.draw(st.integers(0, channel.groups - 1))
     bits = iter([first, second])
-    symbol = channel.draw(group, position, bits=lambda _: next(bits))
+    symbol = draw_symbol(channel, group, position, bits=lambda _: next(bits))
 
     level = max(i for i, level in enumerate(channel.levels) if level <= position)
     if level + 1 < len(channel.levels):
@@ -128,6 +129,6 @@ def test_a_joint_draw_is_the_draw_of_the_row_that_rounding_picks(
         _, _, ((below, above, threshold),) = alone.places(0, position)
         picked.append(above if drawn < threshold else below)
     given_bits = iter(bits)
-    symbol = channel.draw(0, first, second, bits=lambda _: next(given_bits))
+    symbol = draw_symbol(channel, 0, first, second, bits=lambda _: next(given_bits))
     row = channel.row(0, *picked)
     assert sum(row[:symbol]) <= bits[2] < sum(row[: symbol + 1])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairgauge.audit import audit_study, lower_bound
 from fairgauge.channel import Channel
+from fairgauge.client.randomiser import draw_symbol
 from fairgauge.paper.mechanisms import (
     Published,
     notebook_laplace,
@@ -57,7 +58,8 @@ def test_sound_ones_are_not(make: Callable[[float], Published], epsilon: float) 
 
 
 STUDY = sample_study(sample_question(levels=THREE_LEVELS))
-DRAW = Channel.draw
+DRAW = draw_symbol
+DRAWN = "fairgauge.client.randomiser.draw_symbol"
 
 
 @pytest.fixture(autouse=True)
@@ -77,19 +79,19 @@ def test_the_honest_client_is_not_caught() -> None:
 def test_a_client_that_sometimes_tells_the_truth_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     coin = random.Random(SEED)
 
-    def draw(self: Channel, group: int, position: object) -> int:
-        truth = group * len(self.levels) + (0 if position == -(2**30) else 2 if position == 2**30 else 1)
-        return truth if coin.random() < 0.25 else DRAW(self, group, position)  # type: ignore[arg-type]
+    def draw(channel: Channel, group: int, position: object) -> int:
+        truth = group * len(channel.levels) + (0 if position == -(2**30) else 2 if position == 2**30 else 1)
+        return truth if coin.random() < 0.25 else DRAW(channel, group, position)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Channel, "draw", draw)
+    monkeypatch.setattr(DRAWN, draw)
     assert caught()
 
 
 def test_a_client_that_draws_from_a_sharper_table_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def draw(self: Channel, group: int, position: object) -> int:
-        return max(DRAW(self, group, position) for _ in range(2))  # type: ignore[arg-type]
+    def draw(channel: Channel, group: int, position: object) -> int:
+        return max(DRAW(channel, group, position) for _ in range(2))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Channel, "draw", draw)
+    monkeypatch.setattr(DRAWN, draw)
     assert caught()
 
 
@@ -106,5 +108,5 @@ def test_a_client_of_another_study_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     table = tuple(tuple(int(w) for w in np.roll(weights, x) * (2**53 // 25)) for x in range(6))
     table = tuple((row[0] + 2**53 - sum(row), *row[1:]) for row in table)
     other = replace(STUDY.questions[0].channel, table=table)
-    monkeypatch.setattr(Channel, "draw", lambda self, group, position: DRAW(other, group, position))
+    monkeypatch.setattr(DRAWN, lambda channel, group, position: DRAW(other, group, position))
     assert caught()

@@ -19,7 +19,7 @@ from typing import Any
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.client import answer
-from fairgauge.client.answer import _channel_input, groups_by_attribute
+from fairgauge.client.randomiser import channel_input, draw_symbol, groups_by_attribute
 from fairgauge.errors import FairgaugeError
 from fairgauge.study import Metric, Model, Stratum, Study
 from fairgauge.study import Table as Asked
@@ -342,7 +342,7 @@ def _draw(rng: random.Random, table: Asked) -> Vector:
     silent = channel.abstain and rng.random() < 0.3
     given = iter(bits)
     places = [None if silent else q.metric.position(value) for q, value in zip(table, values, strict=True)]
-    symbol = channel.draw(None if silent else group, *places, bits=lambda _: next(given))
+    symbol = draw_symbol(channel, None if silent else group, *places, bits=lambda _: next(given))
     shown = {"group": None, "values": [None] * len(table)} if silent else {"group": group, "values": values}
     return {**shown, "bits": [str(b) for b in bits], "symbol": symbol}
 
@@ -353,13 +353,13 @@ def _profiles() -> Iterator[Vector]:
     (table,) = study.tables
     for sex, age, value, delay in product(("female", "male"), ("18–29", "30+"), ("0", "1"), ("0", "2.5")):
         profile = {"group": {"sex": sex, "age": age}, "values": {"understood": value, "delay": delay}}
-        group, *positions = _channel_input(table, profile["group"], profile["values"])
+        group, *positions = channel_input(table, profile["group"], profile["values"])
         row = table[0].channel.row(group or 0, 2 * (value == "1"), int(delay == "2.5"))
         symbol = row.index(max(row))
         # In the middle of the symbol that this row sends most; another row sends another symbol there.
         bits = [0, 5, 6, sum(row[:symbol]) + max(row) // 2]
         drawn = bits[1:]
-        assert table[0].channel.draw(group, *positions, bits=lambda _, drawn=drawn: drawn.pop(0)) == symbol  # type: ignore[misc]
+        assert draw_symbol(table[0].channel, group, *positions, bits=lambda _, drawn=drawn: drawn.pop(0)) == symbol  # type: ignore[misc]
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
 
 
@@ -392,8 +392,8 @@ def _unfit() -> Iterator[Vector]:
     for profile in profiles:
         bits = [rng.getrandbits(53) for _ in range(3)]
         given = iter(bits)
-        inputs = _channel_input(table, groups_by_attribute(study, profile["group"]), profile["values"])
-        symbol = table[0].channel.draw(*inputs, bits=lambda _, given=given: next(given))  # type: ignore[misc]
+        inputs = channel_input(table, groups_by_attribute(study, profile["group"]), profile["values"])
+        symbol = draw_symbol(table[0].channel, *inputs, bits=lambda _, given=given: next(given))  # type: ignore[misc]
         shown = [str(b) for b in (0, *bits)]
         yield {"study": len(good_studies()) - 1, "profile": profile, "bits": shown, "symbol": symbol}
 
@@ -405,8 +405,10 @@ def _coins() -> Iterator[Vector]:
     profile: dict[str, Any] = {"group": {"sex": "male", "age": "old"}, "values": {"recall": "0.25", "error": "1.5"}}
     for coins in ([0], [1], [2, 1], [3, 2, 0]):
         table, drawn = study.tables[coins[-1]], [rng.getrandbits(53), rng.getrandbits(53)]
-        bits, inputs = [*coins, *drawn], _channel_input(table, profile["group"], profile["values"])
-        symbol = study.offsets[coins[-1]] + table[0].channel.draw(*inputs, bits=lambda _, drawn=drawn: drawn.pop(0))  # type: ignore[misc]
+        bits, inputs = [*coins, *drawn], channel_input(table, profile["group"], profile["values"])
+        drawn_bits = iter(drawn)
+        symbol = draw_symbol(table[0].channel, *inputs, bits=lambda _, given=drawn_bits: next(given))  # type: ignore[misc]
+        symbol += study.offsets[coins[-1]]
         yield {"study": index, "profile": profile, "bits": [str(b) for b in bits], "symbol": symbol}
 
 

@@ -31,6 +31,7 @@ from typing import Any
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel, _log
 from fairgauge.client import Answer, Patience
 from fairgauge.client.delivery import send
+from fairgauge.client.randomiser import draw_symbol
 from fairgauge.client.web import Response
 from fairgauge.designs import make_channel
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, FairgaugeError, InvalidInput
@@ -311,7 +312,7 @@ def _draw(rng: random.Random, question: Question) -> Vector:
         bits[1] = (sum(edges[: rng.randrange(1, len(edges))]) - rng.randrange(2)) % ROW_SUM
     given = iter(bits)
     place = None if silent else metric.position(value)
-    symbol = channel.draw(None if silent else group, place, bits=lambda _: next(given))
+    symbol = draw_symbol(channel, None if silent else group, place, bits=lambda _: next(given))
     shown = {"group": None, "value": None} if silent else {"group": group, "value": value}
     return {**shown, "bits": [str(b) for b in bits], "symbol": symbol}
 
@@ -339,7 +340,7 @@ def _outside(rng: random.Random) -> Iterator[Vector]:
 
 def _drawn(question: Question, group: int | None, value: str | None, bits: list[int]) -> Vector:
     given = iter(bits)
-    symbol = question.channel.draw(group, question.metric.nearest(value), bits=lambda _: next(given))
+    symbol = draw_symbol(question.channel, group, question.metric.nearest(value), bits=lambda _: next(given))
     return {"group": group, "value": value, "bits": [str(b) for b in bits], "symbol": symbol}
 
 

@@ -1,20 +1,20 @@
-"""Answer a study: the only code that sees a person's group and value; one symbol is all that leaves it."""
+"""Answer a study: whether it may be answered, by whom, and the answer; what is in it is drawn by ``randomiser``."""
 
 import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from os import PathLike
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from fairgauge.canonical import decode, encode, members, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.client.budget import Limits
-from fairgauge.client.profile_entries import entry_of, is_mapping, plain_text
+from fairgauge.client.profile_entries import entry_of, is_mapping
+from fairgauge.client.randomiser import randomise
 from fairgauge.errors import CannotAnswer, InvalidInput
-from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
+from fairgauge.study import Metric, NoisyCounts, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry, payload_field
 from fairgauge.study.noisy_counts import MOST_IN_CELL
@@ -158,10 +158,7 @@ class _Person:
         check_profile(held)
 
     def draw(self, study: Study, held: Any) -> tuple[int, ...]:
-        groups, values = groups_by_attribute(study, held.get("group")), held.get("values")
-        inputs = [_channel_input(table, groups, {} if values is None else values) for table in study.tables]
-        picked = secrets.randbelow(len(inputs))
-        return (study.offsets[picked] + study.tables[picked][0].channel.draw(*inputs[picked]),)
+        return (randomise(study, held),)
 
     def metrics(self, study: Study) -> Sequence[Metric]:
         return [question.metric for question in study.questions]
@@ -263,38 +260,6 @@ def check_time(study: Study) -> None:
         raise CannotAnswer(f"the study opens at {study.opens}, and this device's clock says {now}")
     if study.closes is not None and now >= study.closes:
         raise CannotAnswer(f"the study closed at {study.closes}, and this device's clock says {now}")
-
-
-def groups_by_attribute(study: Study, group: Any) -> Mapping[str, Any]:
-    """Return the group for each attribute's name; one without a name is of the only attribute, or of none."""
-    if is_mapping(group):
-        return group
-    names = {factor.name for attribute in study.attributes for factor in attribute.factors}
-    return dict.fromkeys(names, group) if len(names) == 1 else {}
-
-
-def _channel_input(
-    table: tuple[Question, ...], groups: Mapping[str, Any], values: Mapping[str, Any]
-) -> tuple[int | None, *tuple[Fraction | None, ...]]:
-    """Return what the channel of a table takes; None for what is missing, not listed or no number."""
-    attribute = table[0].attribute
-    places = [group_index(factor, entry_of(groups, factor.name)) for factor in attribute.factors]
-    metrics = (question.metric for question in table)
-    return _cell(attribute, places), *(metric.nearest(entry_of(values, metric.name)) for metric in metrics)
-
-
-def group_index(attribute: Attribute, group: object) -> int | None:
-    """Return the place of a group in an attribute's list; None for one that is not there."""
-    places: dict[str | None, int] = {name: place for place, name in enumerate(attribute.groups)}
-    return places.get(plain_text(group))  # looked up, and not asked for first: everybody takes the same steps
-
-
-def _cell(attribute: Attribute, places: list[int | None]) -> int | None:
-    """Return the index of the cell of groups that are crossed, the last attribute fastest; None if one is missing."""
-    cell = 0
-    for factor, place in zip(attribute.factors, places, strict=True):
-        cell = cell * len(factor.groups) + cast("int", (place, 0)[place is None])
-    return (cell, None)[None in places]
 
 
 def _is_hexadecimal(value: object, *, digits: int) -> bool:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TextIO, TypeVar
 
-from fairgauge.client.answer import contributor_of, group_index, groups_by_attribute
+from fairgauge.client.answer import contributor_of
 from fairgauge.client.profile_entries import entry_of, is_inside
+from fairgauge.client.randomiser import group_index, groups_by_attribute
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Study

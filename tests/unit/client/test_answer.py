@@ -15,7 +15,7 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT, Channel
 from fairgauge.client import Answer, answer
-from fairgauge.client.answer import group_index
+from fairgauge.client.randomiser import group_index
 from fairgauge.errors import CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Metric, Release, Study, parse
 from tests.samples import (
@@ -129,11 +129,11 @@ def test_who_lacks_group_or_value_abstains_where_allowed(
 ) -> None:
     drawn = []
 
-    def draw(self: object, group: object, position: object) -> int:
+    def draw(channel: object, group: object, position: object) -> int:
         drawn.append((group, position))
         return 0
 
-    monkeypatch.setattr("fairgauge.channel.Channel.draw", draw)
+    monkeypatch.setattr("fairgauge.client.randomiser.draw_symbol", draw)
     answer(ABSTAIN, profile)
     assert any(part is None for part in drawn[0])
 
@@ -179,7 +179,7 @@ class TestSilence:
                 raise CannotAnswer("no")
             return found
 
-        monkeypatch.setattr(sys.modules["fairgauge.client.answer"], "group_index", refusing)
+        monkeypatch.setattr(sys.modules["fairgauge.client.randomiser"], "group_index", refusing)
         assert silent(asked) != []
         assert groups_read(asked(person(sex))) == read
 
@@ -197,7 +197,7 @@ class TestSilence:
             seen.append(given)
             return 0
 
-        monkeypatch.setattr(Channel, "draw", draw)
+        monkeypatch.setattr("fairgauge.client.randomiser.draw_symbol", draw)
         for who in PEOPLE.values():
             answer(sample_study(), who)
         half = Fraction(LEVEL_UNIT) * (2 * Fraction("0.8125390625") - 1)
@@ -314,7 +314,7 @@ class TestDrafts:
             seen.append(inputs)
             return 7
 
-        monkeypatch.setattr(Channel, "draw", draw)
+        monkeypatch.setattr("fairgauge.client.randomiser.draw_symbol", draw)
         assert answer(self.draft, self.person).payload[0] == 7
         other = self.person | {"group": {"sex": "female", "age": "30+", "region": "west"}}
         assert answer(self.draft, other).payload[0] == 7
@@ -335,7 +335,10 @@ class TestDrafts:
         self, group: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("secrets.randbelow", lambda tables: 0)
-        monkeypatch.setattr(Channel, "draw", lambda _, *inputs: 7 if inputs[0] is None else pytest.fail("a cell"))
+        monkeypatch.setattr(
+            "fairgauge.client.randomiser.draw_symbol",
+            lambda _, *inputs: 7 if inputs[0] is None else pytest.fail("a cell"),
+        )
         assert answer(self.draft, {**self.person, "group": group}).payload[0] == 7
 
     def test_who_lacks_one_of_a_tables_values_has_an_answer(self) -> None:
