@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bench.lines import Line
 from fairgauge.designs import make_channel
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.paper.bounds import clients_needed as planned_by_the_paper
 from fairgauge.paper.mechanisms import published_response, sound_laplace, sound_response
 from fairgauge.planning.plans import plan_for

@@ -21,7 +21,7 @@ from rich.progress import track
 from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import CONFIDENCE, QUANTITIES, READ, ROUGH, Held, measure, runs_of
 from bench.looks import LOOKS, WATCHED, Watched, watch
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BEGIN, END = "<!-- coverage table: begin -->", "<!-- coverage table: end -->"

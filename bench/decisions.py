@@ -32,8 +32,8 @@ from bench import draws_coverage, groups_coverage, response, sites_coverage
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inference import _ratio, reader_for
-from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.readers import Reader
+from fairgauge.estimation.interval_kinds import kind_of
+from fairgauge.estimation.interval_readers import Reader
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, simulate, true_values
 from fairgauge.simulation.clients import Clients

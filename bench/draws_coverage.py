@@ -18,7 +18,7 @@ from fairgauge import Attribute, Metric, Study, design
 from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inference import reader_for
-from fairgauge.estimation.kinds import KINDS, kind_of
+from fairgauge.estimation.interval_kinds import KINDS, kind_of
 from fairgauge.simulation import Cell, Population, simulate, true_values
 from fairgauge.study import Release
 from fairgauge.tallies import Tally

@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.two_metrics import TwoMetrics
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.readers import READERS, Reader, counts_of
+from fairgauge.estimation.interval_readers import READERS, Reader, counts_of
 from fairgauge.simulation import Population, simulate, true_values
 from fairgauge.simulation.population import read_cell
 from fairgauge.study import Attribute, Metric, Question, Study

@@ -20,9 +20,9 @@ from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
+from fairgauge.estimation.interval_readers import READERS, Reader, counts_of
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.estimation.readers import READERS, Reader, counts_of
 from fairgauge.simulation import simulate
 from fairgauge.tallies import Tally
 

@@ -18,7 +18,7 @@ from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target

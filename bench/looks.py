@@ -9,7 +9,7 @@ from bench.conditions import Setting
 from bench.held import is_broken
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.interval_readers import READERS
 
 CONFIDENCE = 0.9
 LOOKS = tuple(np.unique(np.logspace(1, 4.5, 40).astype(int)).tolist())

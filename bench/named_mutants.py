@@ -1722,7 +1722,7 @@ NAMED: tuple[NamedMutant, ...] = (
         "gaps: a group that may be empty gets a number",
         "self._there[asked] = ratio, part.value(self.law) > 0 and self.test(part, alpha).margin(0.0) >= 0",
         "self._there[asked] = ratio, part.value(self.law) > 0",
-        "test_readers::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
+        "test_interval_readers::test_a_share_that_is_not_clearly_above_zero_gives_no_number",
     ),
     _mutant(
         "gaps: what is accepted at once need not be by the whole test",

@@ -18,12 +18,12 @@ from scipy.special import ndtri
 from fairgauge import Attribute, Metric, Study, estimate
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
+from fairgauge.planning.plan_rows import PlanPart
 from fairgauge.planning.plans import plan_for
-from fairgauge.planning.rows import PlanPart
 from fairgauge.study import Comparison, Question, TargetName
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 from fairgauge.targets.scores import Scores, largest_second_moments
 
 RECALL = Metric("recall", 0, 1)

@@ -29,7 +29,7 @@ from fairgauge.parties.issuer_server import IssuerServer
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
 from fairgauge.unlinkable.binary_http import Message, write_request, write_response
-from fairgauge.unlinkable.oblivious import (
+from fairgauge.unlinkable.oblivious_http import (
     REQUEST_TYPE,
     SIZE,
     WELL_KNOWN,

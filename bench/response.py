@@ -40,7 +40,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Asked, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.inference import shares_among
-from fairgauge.estimation.readers import READERS, Reader, counts_of
+from fairgauge.estimation.interval_readers import READERS, Reader, counts_of
 from fairgauge.estimation.sensitivity import gap_ratios
 from fairgauge.simulation import Cell as People
 from fairgauge.simulation import Population, Truth, true_values

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.progress import track
 from scipy.stats import binom
 
-from fairgauge.estimation.kinds import SITE_KINDS
+from fairgauge.estimation.interval_kinds import SITE_KINDS
 from fairgauge.estimation.rates import CONFUSION, Rate, rate_of, share_of
 from fairgauge.estimation.site_inference import SiteReader
 from fairgauge.study import Attribute, NoisyCounts

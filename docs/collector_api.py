@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairgauge.collector.queries import rule_of
+from fairgauge.collector.query_parameters import rule_of
 from fairgauge.collector.routes import openapi
 from fairgauge.server.problems import OTHER_KEY, URN
 

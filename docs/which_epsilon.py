@@ -13,7 +13,7 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from fairgauge.crowd import usual_draws
-from fairgauge.estimation.kinds import DEFAULT, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, kind_of
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.choose_epsilon import EPSILONS, GOOD, choices
 from fairgauge.planning.planned_widths import planned_width

@@ -25,7 +25,7 @@ from service import Service, running_service
 
 from fairgauge import Attribute, Metric, Population, Study, client, design, estimate, plan
 from fairgauge.paper.bounds import SOUND, clients_needed
-from fairgauge.planning.figure import draw_plan
+from fairgauge.planning.plan_figure import draw_plan
 from fairgauge.reports.html_report import render_report
 from fairgauge.simulation import simulate, true_values
 from fairgauge.study import Question

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fairgauge.unlinkable.oblivious import REQUEST_TYPE, SEALED_REQUEST, WELL_KNOWN, KeyConfig
+from fairgauge.unlinkable.oblivious_http import REQUEST_TYPE, SEALED_REQUEST, WELL_KNOWN, KeyConfig
 from tests.collecting.servers import PATIENCE
 from tests.collecting.wire import Wire, answer_bytes
 from tests.programs import ROOT

@@ -20,7 +20,7 @@ from fairgauge.client.budget import charges
 from fairgauge.client.ledger import Ledger
 from fairgauge.errors import BadTally, InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, inference
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 from fairgauge.planning import contributors
 from fairgauge.planning.plans import Plan, PlanRow, Plans
 from fairgauge.reports import display

@@ -38,7 +38,7 @@ def test_no_module_of_the_estimation_loads_a_solver():
 
 
 def test_an_estimate_of_any_kind_loads_no_solver():
-    assert not loaded_by(f"from fairgauge.estimation.kinds import KINDS\n{ESTIMATE}") & set(SOLVERS)
+    assert not loaded_by(f"from fairgauge.estimation.interval_kinds import KINDS\n{ESTIMATE}") & set(SOLVERS)
 
 
 def test_the_command_that_estimates_loads_no_solver_and_one_thread_of_linear_algebra():

@@ -58,7 +58,7 @@ def test_without_a_framework_there_is_one_sentence(name: str, module: str):
 def test_a_party_that_must_not_be_the_collector_needs_nothing_of_it(party: str):
     away = ("numpy", "scipy", "jinja2", "asyncpg", "pyarrow", "prometheus_client")
     code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); sys.modules.update(dict.fromkeys({away!r}))\n"
-    code += f"import fairgauge.parties.{party}_server, fairgauge.cli.{party}, fairgauge.server.hosting\n"
+    code += f"import fairgauge.parties.{party}_server, fairgauge.cli.{party}, fairgauge.server.serving\n"
     code += "print([name for name in sys.modules if name.startswith('fairgauge.collector')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr

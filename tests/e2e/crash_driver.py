@@ -30,7 +30,7 @@ import fairgauge.client.site_settings
 import fairgauge.client.study_source
 import fairgauge.study
 from fairgauge.client import Answer, Ledger, Patience, answer, command
-from fairgauge.client.disk import sync_folder
+from fairgauge.client.durable_files import sync_folder
 
 ROOM = str(Path(command.__file__).parent)
 AT_ONCE = Patience(tries=5, first=0, longest=0, timeout=10)

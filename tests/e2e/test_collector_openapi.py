@@ -13,7 +13,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from fairgauge.collector.routes import openapi
-from fairgauge.unlinkable.oblivious import REQUEST_TYPE
+from fairgauge.unlinkable.oblivious_http import REQUEST_TYPE
 from tests.collecting.servers import ServerProcess
 from tests.collecting.wire import Wire
 from tests.samples import sample_study

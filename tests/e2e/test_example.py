@@ -24,8 +24,8 @@ from fairgauge import Attribute, Population, Study, Tally, design, estimate
 from fairgauge.collector.pages.live_results import CONFIDENCE
 from fairgauge.collector.stores.released_sums import step_of
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import LIVE
-from fairgauge.estimation.readers import AnytimeReader
+from fairgauge.estimation.interval_kinds import LIVE
+from fairgauge.estimation.interval_readers import AnytimeReader
 from fairgauge.simulation import true_values
 from fairgauge.simulation.clients import table_input
 from tests.statistical.exact import FALSE_POSITIVE_RATE

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Ledger, Patience, exchange, study_source, witness
+from fairgauge.client import Ledger, Patience, issuer_client, study_source, witness
 from fairgauge.client.command import main
 from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.service import Collector
@@ -195,7 +195,7 @@ def test_it_knows_the_answer_by_its_digest_where_nobody_asks_for_a_witness(
 ) -> None:
     own, issuer = own_issuer
     monkeypatch.setattr(witness, "check_witness", lambda *_, **__: None)
-    monkeypatch.setattr(exchange, "issuer_in", lambda _study: issuer.url)
+    monkeypatch.setattr(issuer_client, "issuer_in", lambda _study: issuer.url)
     typed = [*arguments(parties, tmp_path / "ledger", own.digest), "--ticket", "ab" * 16]
     assert main(typed, patience=AT_ONCE) == 0
     assert parties.counts(own) == 1
@@ -251,7 +251,7 @@ def test_without_what_keeps_and_compares_both_attacks_succeed(
     honest = study_source.read_study
     monkeypatch.setattr(Ledger, "document", lambda *_: None)
     monkeypatch.setattr(study_source, "read_study", lambda source, *, digest, **_: honest(source, digest=digest))
-    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
+    monkeypatch.setattr(issuer_client, "check_signed_for", lambda *_, **__: None)
     own = replace(parties.study, purpose="For you alone.")
     publishing = parties.collector.publish(own.to_bytes(), PublishingTerms(admission="tickets"))
     asyncio.run_coroutine_threadsafe(publishing, parties.loop).result(20)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client import Ledger, Patience, exchange
+from fairgauge.client import Ledger, Patience, issuer_client
 from fairgauge.client.command import main
 from fairgauge.client.epochs import shown
 from fairgauge.parties.issuer_server import Book, IssuerServer
@@ -173,7 +173,7 @@ def test_what_is_lost_on_the_way_is_asked_for_again(parties: Parties, ledger: Pa
 def test_the_twin_that_forgets_what_it_asked_for_loses_its_ticket(
     parties: Parties, ledger: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)  # the first reply is the signature
+    monkeypatch.setattr(issuer_client, "check_signed_for", lambda *_, **__: None)  # the first reply is the signature
     monkeypatch.setattr(Ledger, "begin_pass", lambda _self, _study, _ticket, make: make())
     ticket = parties.issuer.new_ticket()
     parties.parties["issuer"].lose = 1

@@ -7,8 +7,8 @@ A change of the last digits that nobody meant is an error; one that is meant wri
 Covers: fairgauge.estimation.anytime, fairgauge.estimation.share_band, fairgauge.estimation.betting,
 fairgauge.estimation.draws, fairgauge.estimation.edgeworth, fairgauge.estimation.gap_score,
 fairgauge.estimation.noise_law, fairgauge.estimation.population_gap, fairgauge.estimation.population_test,
-fairgauge.estimation.populations, fairgauge.estimation.rates, fairgauge.estimation.readers,
-fairgauge.estimation.site_inference, fairgauge.estimation.tests, fairgauge.targets.symbol_scores.
+fairgauge.estimation.populations, fairgauge.estimation.rates, fairgauge.estimation.interval_readers,
+fairgauge.estimation.site_inference, fairgauge.estimation.hypothesis_tests, fairgauge.targets.symbol_scores.
 """
 
 import json
@@ -24,10 +24,10 @@ from fairgauge.crowd import blanket_weights
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import confidence_set
 from fairgauge.estimation.inference import reader_for
-from fairgauge.estimation.kinds import KINDS, SITE_KINDS, IntervalKind
+from fairgauge.estimation.interval_kinds import KINDS, SITE_KINDS, IntervalKind
+from fairgauge.estimation.interval_readers import Reader
+from fairgauge.estimation.interval_readers import TestReader as ByTests
 from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of
-from fairgauge.estimation.readers import Reader
-from fairgauge.estimation.readers import TestReader as ByTests
 from fairgauge.estimation.site_inference import SiteReader, noise_of
 from fairgauge.study import Attribute, Release, Study, parse
 from fairgauge.tallies import Tally

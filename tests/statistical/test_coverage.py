@@ -16,13 +16,13 @@ from bench import decisions, held
 from bench.conditions import CONDITIONS, Setting, settings
 from bench.held import Held, measure
 from bench.looks import watch
-from fairgauge.estimation.kinds import DEFAULT, KINDS
+from fairgauge.estimation.interval_kinds import DEFAULT, KINDS
+from fairgauge.estimation.interval_readers import NormalReader
 from fairgauge.estimation.population_test import PopulationTest
-from fairgauge.estimation.readers import NormalReader
 from fairgauge.paper.fixed_intervals import Spread, fixed
 from fairgauge.simulation import Truth, simulate
 from fairgauge.study import Study
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 
 SEED = 20261115
 RUNS = 24

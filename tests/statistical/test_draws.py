@@ -31,7 +31,7 @@ def test_a_reader_that_takes_draws_for_answers_is_caught(kind: str) -> None:
 
 def test_a_reader_that_does_not_pay_for_what_draws_scatter_by_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three draws for each answer: their mean is removed, and the variance that is told is that of the answers."""
-    from fairgauge.estimation.readers import NormalReader
+    from fairgauge.estimation.interval_readers import NormalReader
 
     def unpaid(self: NormalReader, score: np.ndarray, alpha: float) -> float:
         honest = float(score**2 @ self.law) - float(score @ self.law) ** 2

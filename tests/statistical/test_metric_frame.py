@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge import PrivateMetricFrame
-from fairgauge.estimation.readers import NormalReader
+from fairgauge.estimation.interval_readers import NormalReader
 from fairgauge.simulation import simulate_exactly
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from tests.samples import RECALL
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.surveys import people, study, tells_all

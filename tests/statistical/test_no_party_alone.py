@@ -34,7 +34,7 @@ from urllib.error import HTTPError
 import pytest
 from scipy.stats import binom
 
-from fairgauge.client import Ledger, Patience, Relay, exchange, send, study_source
+from fairgauge.client import Ledger, Patience, Relay, issuer_client, send, study_source
 from fairgauge.client.answer import Answer
 from fairgauge.client.command import main
 from fairgauge.collector.gateway import Gateway
@@ -385,7 +385,7 @@ def test_a_collector_that_hands_everyone_a_study_of_their_own_gets_no_answer(
 def test_it_knows_every_answer_by_its_digest_where_devices_do_not_ask_the_issuer(
     scene: Scene, ones_own: dict[str, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "check_signed_for", lambda *_, **__: None)
+    monkeypatch.setattr(issuer_client, "check_signed_for", lambda *_, **__: None)
     right, tied = link(scene, ones_own, by_digest(ones_own))
     assert tied == 2 * GAMES
     assert binom.sf(right - 1, GAMES, 0.5) < FALSE_POSITIVE_RATE

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from fairgauge import Population, Study, simulate
 from fairgauge.cli import main
-from fairgauge.estimation.readers import NormalReader
+from fairgauge.estimation.interval_readers import NormalReader
 from tests.statistical.exact import FALSE_POSITIVE_RATE
 from tests.statistical.test_coverage import forgets_who_came
 

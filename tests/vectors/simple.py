@@ -31,8 +31,8 @@ from typing import Any
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel, _log
 from fairgauge.client import Answer, Patience
 from fairgauge.client.delivery import send
+from fairgauge.client.http_client import Response
 from fairgauge.client.randomiser import draw_symbol
-from fairgauge.client.web import Response
 from fairgauge.designs import make_channel
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, FairgaugeError, InvalidInput
 from fairgauge.study import Attribute, Metric, Question, Study

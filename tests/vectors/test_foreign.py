@@ -15,7 +15,7 @@ import pytest
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded
 from fairgauge.unlinkable.binary_http import Message, read_request, read_response, write_response
 from fairgauge.unlinkable.blinding import blind, finalize, new_blinding, verify
-from fairgauge.unlinkable.oblivious import KeyConfig, open_request
+from fairgauge.unlinkable.oblivious_http import KeyConfig, open_request
 from tests.vectors.node import HERE, NODE
 
 FILE = HERE / "foreign.json"

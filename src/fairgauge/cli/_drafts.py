@@ -12,7 +12,7 @@ from typing import Any
 
 from fairgauge.cli._files import naming
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.planning.attribute_input import Grouping, read_attribute, with_comparisons
 from fairgauge.planning.contributors import ABOUT_SITES, Contributors
 from fairgauge.planning.input import read_by_metric, read_metrics, read_terms, read_weights

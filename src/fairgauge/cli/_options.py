@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.estimation.kinds import DEFAULT, KINDS
+from fairgauge.estimation.interval_kinds import DEFAULT, KINDS
 
 # What a study's own file says, too: --help lists what people type for a first look, and the manual everything.
 RARE = True

@@ -17,8 +17,8 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
     from fairgauge.planning import Plan, PlanRow
+    from fairgauge.planning.plan_rows import PlanPart
     from fairgauge.planning.plans import AnsweringLine
-    from fairgauge.planning.rows import PlanPart
 
 _MOST_PARTS = 30
 # Above the rows of groups' means.
@@ -79,7 +79,7 @@ def show_best(plan: "Plan") -> None:
             f"{f', {plan.condition}' if plan.condition else ''}.",
         )
     )
-    from fairgauge.planning.rows import plan_means_sentence
+    from fairgauge.planning.plan_rows import plan_means_sentence
 
     said = plan_means_sentence(plan)
     if said is not None:

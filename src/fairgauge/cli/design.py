@@ -22,7 +22,7 @@ from fairgauge.designs.classical_designs import Budgets
 from fairgauge.designs.level_count import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.planning.choose_design import choice_sentence
-from fairgauge.planning.rows import cap_cost, gaps_of, means_of, means_sentence
+from fairgauge.planning.plan_rows import cap_cost, gaps_of, means_of, means_sentence
 from fairgauge.planning.table_pairing import name_of
 from fairgauge.reports.device_sentences import privacy_sentence
 from fairgauge.reports.verdicts import listed

@@ -13,7 +13,7 @@ from fairgauge.cli._progress import waiting
 from fairgauge.cli._show import show_estimate
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate as run
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.estimation.strata import standardised
 from fairgauge.study import Study
 from fairgauge.tallies import Tally

@@ -66,8 +66,8 @@ def serve(
     """Exchange tickets over HTTP: each of them once."""
     try:
         from fairgauge.parties.issuer_server import IssuerServer
-        from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
+        from fairgauge.server.serving import host as run
     except ImportError as error:
         raise MissingExtra(f"the issuer needs {error.name}", "issuer") from None
     found = IssuerServer(secrets, read_study(study))

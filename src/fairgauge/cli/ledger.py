@@ -10,10 +10,10 @@ from fairgauge.cli._console import out
 from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.client import Ledger
 from fairgauge.client.budget import LIFETIME_LIMIT
+from fairgauge.client.http_client import check_url, place, request
 from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, buckets_to_ask, check_included, depth_of, signed_bytes
 from fairgauge.client.ledger import default_ledger
 from fairgauge.client.study_source import load_study
-from fairgauge.client.web import check_url, place, request
 from fairgauge.crowd.sentences import shown, shown_delta
 from fairgauge.errors import CannotSend, InvalidInput, MissingExtra, SealBroken
 from fairgauge.study.numbers import as_count

@@ -30,7 +30,7 @@ from fairgauge.planning.answering import weighed_sentence, with_answering
 from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
 from fairgauge.planning.crowd_plan import CrowdAim, check_crowd, plan_in_crowd, planned_study, read_aim
 from fairgauge.planning.few_people import FewPeople, Way
-from fairgauge.planning.figure import Terms, check_kind, picture
+from fairgauge.planning.plan_figure import Terms, check_kind, picture
 from fairgauge.planning.plans import MOST, plan_questions
 from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number

@@ -18,8 +18,8 @@ def relay(
     """Carry envelopes to a collector's gateway, so that it does not see who sends them."""
     try:
         from fairgauge.parties.relay_server import RelayServer
-        from fairgauge.server.hosting import host as run
         from fairgauge.server.server_config import ServerConfig
+        from fairgauge.server.serving import host as run
     except ImportError as error:
         raise MissingExtra(f"the relay needs {error.name}", "relay-server") from None
     found = RelayServer(to)

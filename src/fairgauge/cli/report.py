@@ -15,7 +15,7 @@ from fairgauge.cli._progress import waiting
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.estimation import Estimate
 from fairgauge.estimation import estimate as run
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.languages import OWN
 from fairgauge.reports.non_response import any_sentence
 from fairgauge.reports.provenance import Provenance, check_asked

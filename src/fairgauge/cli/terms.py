@@ -106,6 +106,6 @@ def _issuer(typed: str) -> Issuer:
 def _check_gateway(study: Study) -> None:
     """Refuse a gateway's key that no device could use, where it can be told."""
     if study.gateway is not None:
-        from fairgauge.unlinkable.oblivious import KeyConfig
+        from fairgauge.unlinkable.oblivious_http import KeyConfig
 
         KeyConfig.read(study.gateway)

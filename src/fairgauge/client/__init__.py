@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from fairgauge.client.answer_file import append
     from fairgauge.client.budget import Limits, ToReaders
     from fairgauge.client.delivery import Patience, deliver, send
-    from fairgauge.client.exchange import fetch_token
     from fairgauge.client.inclusion_proof import check_included
+    from fairgauge.client.issuer_client import fetch_token
     from fairgauge.client.ledger import Ledger
     from fairgauge.client.relay_client import Relay
     from fairgauge.client.study_source import load_study
@@ -48,7 +48,7 @@ __getattr__, __dir__ = lazily(
         "append": "answer_file",
         "check_included": "inclusion_proof",
         "deliver": "delivery",
-        "fetch_token": "exchange",
+        "fetch_token": "issuer_client",
         "load_study": "study_source",
         "send": "delivery",
     },

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from fairgauge.client.agent_settings import READ, WRITE, AgentSettings, length_seen, trouble
 from fairgauge.client.answer import Answer, contributor_of
-from fairgauge.client.disk import make_folder
+from fairgauge.client.durable_files import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import Policy
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fairgauge.client.answer import Answer
-from fairgauge.client.disk import sync_folder
+from fairgauge.client.durable_files import sync_folder
 from fairgauge.errors import InvalidInput
 
 # How an answer begins, up to any length: what a crash in the middle of a line leaves behind.

@@ -405,8 +405,8 @@ def _prepare(ledger: "Ledger", study: "Study", request: Request, how: "Way") -> 
     if request.to_file is not None:
         rule = "must not be given where tickets are blind: such answers are sent one by one, each with its token"
         raise InvalidInput("to-file", request.to_file, rule)
-    from fairgauge.client.exchange import fetch_token, issuer_in
-    from fairgauge.client.web import check_apart
+    from fairgauge.client.http_client import check_apart
+    from fairgauge.client.issuer_client import fetch_token, issuer_in
     from fairgauge.unlinkable.pass_token import answer_id
 
     issuer = request.issuer or issuer_in(study)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from fairgauge.client.answer import Answer
 from fairgauge.client.epochs import shown
+from fairgauge.client.http_client import Response, check_url, place, request
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.web import Response, check_url, place, request
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from http.client import HTTPMessage
 from urllib.parse import urlsplit
 
-from fairgauge.client.web import NO_HEADERS, Response, check_apart, check_url, place, request
+from fairgauge.client.http_client import NO_HEADERS, Response, check_apart, check_url, place, request
 from fairgauge.errors import CannotSend, InvalidInput
 from fairgauge.study import Study
 from fairgauge.unlinkable.binary_http import Message, read_response, write_request
-from fairgauge.unlinkable.oblivious import (
+from fairgauge.unlinkable.oblivious_http import (
     KEYS_TYPE,
     REQUEST_TYPE,
     SEALED_RESPONSE,
@@ -77,7 +77,7 @@ class Relay:
     def request(
         self, url: str, *, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS, timeout: float, most: int
     ) -> Response:
-        """Ask once, as ``fairgauge.client.web.request`` does, in an envelope.
+        """Ask once, as ``fairgauge.client.http_client.request`` does, in an envelope.
 
         Raises:
             CannotSend: If no reply of the gateway came back.

@@ -17,7 +17,7 @@ from typing import Any
 from fairgauge.canonical import decode, read_file
 from fairgauge.client.answer import Answer, contributor_of
 from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
-from fairgauge.client.disk import make_folder
+from fairgauge.client.durable_files import make_folder
 from fairgauge.client.ledger import Ledger
 from fairgauge.client.policy import FIELDS, Policy
 from fairgauge.client.refusals import UNTOLD, Refusal, check_whoever

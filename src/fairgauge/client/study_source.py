@@ -35,7 +35,7 @@ def load_study(
     """
     study = read_study(source, digest=digest, relay=relay)
     if study.unlinkable:
-        from fairgauge.client.web import check_apart
+        from fairgauge.client.http_client import check_apart
         from fairgauge.client.witness import check_signed_for, check_witness
 
         check_witness(study, digest=digest, issuer=issuer)
@@ -75,7 +75,7 @@ def named_in(address: str) -> str | None:
 
 
 def _fetch(url: str, relay: str | None) -> bytes:
-    from fairgauge.client.web import check_apart, check_url, place, request
+    from fairgauge.client.http_client import check_apart, check_url, place, request
 
     check_url("study", url)
     ask = request

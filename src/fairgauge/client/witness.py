@@ -12,7 +12,7 @@ beside each answer, and who reads counts is promised the same of a study that on
 import json
 from typing import TYPE_CHECKING
 
-from fairgauge.client.web import check_url, place, request
+from fairgauge.client.http_client import check_url, place, request
 from fairgauge.errors import CannotSend, InvalidInput, NotSigned
 from fairgauge.study import Study
 

@@ -14,8 +14,8 @@ The way of an answer, and the module that each step lives in::
       |
     seal                  when the study is over: the tally, the estimate and a digest that anyone can recompute
 
-Programs ask ``endpoints`` and ``result_endpoints``, devices that hide ask through ``gateway``, and people see all of it
-in a browser through ``pages``; ``access`` and ``sessions`` say who may.  ``service`` holds the parts together,
+Programs ask ``study_endpoints`` and ``result_endpoints``, devices that hide ask through ``gateway``, and people see all
+of it in a browser through ``pages``; ``access`` and ``sessions`` say who may.  ``service`` holds the parts together,
 ``config`` says how they are set, and ``workers`` runs them.  No address, user agent or exact time is stored or logged
 anywhere here.
 """

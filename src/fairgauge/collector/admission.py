@@ -19,7 +19,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 from starlette.types import Scope
 
-from fairgauge.collector.queries import Query
+from fairgauge.collector.query_parameters import Query
 from fairgauge.collector.stores.store import Published
 from fairgauge.crowd.crowd_epsilon import MOST_DRAWS
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH

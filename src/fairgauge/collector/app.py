@@ -26,7 +26,7 @@ from fairgauge.collector.service import Collector
 from fairgauge.server.logs import log_fault
 from fairgauge.server.problems import MEDIA_TYPE, Problem, problem_of
 from fairgauge.server.slow_clients import GONE
-from fairgauge.unlinkable.oblivious import WELL_KNOWN
+from fairgauge.unlinkable.oblivious_http import WELL_KNOWN
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),

@@ -24,7 +24,7 @@ from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.secrets_folder import read_or_make_secret
 from fairgauge.server.server_errors import BadMediaType
 from fairgauge.unlinkable.binary_http import Message, read_request, write_response
-from fairgauge.unlinkable.oblivious import (
+from fairgauge.unlinkable.oblivious_http import (
     KEYS_TYPE,
     REQUEST_TYPE,
     RESPONSE_TYPE,

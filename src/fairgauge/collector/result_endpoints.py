@@ -21,7 +21,7 @@ from fairgauge.collector.documents import Arrival, Arrivals, Inclusion
 from fairgauge.collector.load_limits import HeldResponse, Lane
 from fairgauge.collector.merkle import Growing, Tree
 from fairgauge.collector.pages.study_pages import report_text
-from fairgauge.collector.queries import FORMATS, EstimateQuery, ExportQuery, InclusionQuery, ReportQuery
+from fairgauge.collector.query_parameters import FORMATS, EstimateQuery, ExportQuery, InclusionQuery, ReportQuery
 from fairgauge.collector.seal import AnswerDigest, lines_of, read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.released_sums import payload_of

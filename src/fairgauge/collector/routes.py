@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge import __version__
-from fairgauge.collector import documents, endpoints, gateway, result_endpoints
+from fairgauge.collector import documents, gateway, result_endpoints, study_endpoints
 from fairgauge.collector.access import (
     BROWSER,
     DEVICE,
@@ -31,7 +31,7 @@ from fairgauge.collector.pages import html, take_part
 from fairgauge.collector.pages import operator_page as operator
 from fairgauge.collector.pages import study_pages as pages
 from fairgauge.collector.pages.html import wants_html
-from fairgauge.collector.queries import (
+from fairgauge.collector.query_parameters import (
     FORMATS,
     EstimateQuery,
     ExportQuery,
@@ -44,7 +44,7 @@ from fairgauge.collector.queries import (
 )
 from fairgauge.collector.result_endpoints import MEDIA_TYPE as ZIP
 from fairgauge.server.problems import KINDS, MEDIA_TYPE
-from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
+from fairgauge.unlinkable.oblivious_http import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 _Handler = Callable[..., Awaitable[Response]]
 _Shape = type[msgspec.Struct]
@@ -158,7 +158,7 @@ def _asset(name: str) -> Operation:
 
 TABLE: tuple[Operation, ...] = (
     Operation(
-        "POST", "/studies", "publishStudy", "Publish a study", endpoints.publish, OPERATOR,
+        "POST", "/studies", "publishStudy", "Publish a study", study_endpoints.publish, OPERATOR,
         {201: _of(documents.Publication, "Published."), 200: _of(documents.Publication, "It was published before.")},
         "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
         ("bad-study", "other-admission", "contradicted", "too-large", "bad-media-type", "full"),
@@ -166,19 +166,21 @@ TABLE: tuple[Operation, ...] = (
         body={_JSON: ()},
     ),
     Operation(
-        "GET", "/studies", "listStudies", "List the studies", endpoints.listing, READER, {200: _of(documents.Listing)},
+        "GET", "/studies", "listStudies", "List the studies", study_endpoints.listing, READER,
+        {200: _of(documents.Listing)},
         "The newest first. A browser gets the page `/`, in the language that `lang` names.",
         page=Page(pages.index, BROWSER),
     ),
     Operation(
-        "GET", "/studies/directory", "directory", "Name the studies that hide who answers", endpoints.directory, DEVICE,
+        "GET", "/studies/directory", "directory", "Name the studies that hide who answers",
+        study_endpoints.directory, DEVICE,
         {200: _of(documents.Directory)},
         "The digests of studies that name the gateway and are not over. A device asks through a relay, where nobody "
         f"knows who asks, and answers no study that is missing here. {_ANY_ORIGIN}",
         shared=True,
     ),
     Operation(
-        "GET", _ONE, "showStudy", "Show a study", endpoints.show, DEVICE,
+        "GET", _ONE, "showStudy", "Show a study", study_endpoints.show, DEVICE,
         {200: Gives(), 304: _UNCHANGED},
         "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
         "signature, Fairgauge-Key the key that made it, and Fairgauge-Admission says whether a ticket is needed. A "
@@ -188,7 +190,7 @@ TABLE: tuple[Operation, ...] = (
         page=Page(pages.study, VISITOR),
     ),
     Operation(
-        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", endpoints.status, DEVICE,
+        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", study_endpoints.status, DEVICE,
         {200: _of(documents.Standing)},
         "A client asks before it draws, so that nobody spends privacy on a study that its operator closed early. "
         f"{_ANY_ORIGIN}",
@@ -231,12 +233,12 @@ TABLE: tuple[Operation, ...] = (
         query=None,
     ),
     Operation(
-        "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", endpoints.close, OPERATOR,
+        "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", study_endpoints.close, OPERATOR,
         {200: _of(documents.Summary)}, "No answer is taken after this. Closing again changes nothing.",
         ("full", "contradicted"),
     ),
     Operation(
-        "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", endpoints.sealed, RESULTS,
+        "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", study_endpoints.sealed, RESULTS,
         {200: _of(documents.SealedDocument)}, problems=("not-sealed",),
     ),
     Operation(
@@ -277,21 +279,22 @@ TABLE: tuple[Operation, ...] = (
     ),
     *(_asset(name) for name in take_part.ASSETS),
     Operation(
-        "GET", "/key", "key", "Show the collector's public key", endpoints.key, gives={200: _of(documents.Key)},
+        "GET", "/key", "key", "Show the collector's public key", study_endpoints.key, gives={200: _of(documents.Key)},
         description="Anyone may ask.",
     ),
     Operation(
-        "GET", "/healthz", "alive", "Is it alive?", endpoints.alive, gives={200: _of(documents.Status)}, query=None
+        "GET", "/healthz", "alive", "Is it alive?", study_endpoints.alive, gives={200: _of(documents.Status)},
+        query=None
     ),
     Operation(
-        "GET", "/readyz", "ready", "Can it take answers?", endpoints.ready,
+        "GET", "/readyz", "ready", "Can it take answers?", study_endpoints.ready,
         gives={200: _of(documents.Status)}, query=None,
     ),
     Operation(
-        "GET", "/metrics", "metrics", "Numbers for Prometheus", endpoints.metrics, READER,
+        "GET", "/metrics", "metrics", "Numbers for Prometheus", study_endpoints.metrics, READER,
         {200: _file("text/plain", "Metrics.")},
     ),
-    Operation("GET", "/openapi.json", "openapi", "This document", endpoints.describe, query=None),
+    Operation("GET", "/openapi.json", "openapi", "This document", study_endpoints.describe, query=None),
     Operation(
         "GET", "/", "index", "List studies as a page", pages.index, BROWSER, _PAGE,
         "Everyone sees studies with public results; whoever has signed in sees all.", query=Language,

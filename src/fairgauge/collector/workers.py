@@ -33,8 +33,8 @@ from fairgauge.collector.service import Collector
 from fairgauge.collector.signatures import refuse_other_keys
 from fairgauge.collector.stores import open_store
 from fairgauge.errors import FairgaugeError, InvalidInput, StoreError
-from fairgauge.server.hosting import Server, address, listen, make_settings
 from fairgauge.server.logs import log, log_to
+from fairgauge.server.serving import Server, address, listen, make_settings
 
 _OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
 MOST = 64

@@ -44,7 +44,7 @@ from fairgauge.channel import Channel
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.level_count import even_levels, levels_needed
 from fairgauge.errors import InvalidInput, NotPrivate
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 from fairgauge.targets.scores import Scores
 
 # Of Laplace noise.

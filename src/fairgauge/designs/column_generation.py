@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from fairgauge.designs.linear_program import LinearProgram, Optimum
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 
 # Columns of less weight are not in use.
 USED = 1e-9

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 
 _RAREST = 1e-12
 _MIXINGS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)

@@ -21,7 +21,7 @@ from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.level_count import even_levels, levels_about, levels_by_gain, levels_wanted, next_count
 from fairgauge.designs.minimax import Minimax, MinimaxProblem, Objective, images
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector, at_constant_value
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from fairgauge.channel import Channel
-from fairgauge.targets.inputs import Inputs, Vector
+from fairgauge.targets.channel_inputs import Inputs, Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 INFINITY = highspy.kHighsInf
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4

@@ -22,8 +22,8 @@ from fairgauge.designs.level_count import even_levels
 from fairgauge.designs.subsets import Peaks, SubsetProblem
 from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import USUAL_SPREAD
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

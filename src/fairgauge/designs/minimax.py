@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from fairgauge.designs.column_generation import ColumnProblem, Columns, Mixture, Prices, Stop, generate
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 
 _Indices = NDArray[np.int_]
 

@@ -28,8 +28,8 @@ from fairgauge.designs.few_groups import Measures, best_channel, is_large, least
 from fairgauge.designs.many_groups import signed_subsets
 from fairgauge.designs.two_groups import centred_two
 from fairgauge.designs.windows import windows
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import FEW, Target
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.designs.column_generation import USED, ColumnProblem, Columns, Prices, Stop, generate
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 
 _CLOSE = 3e-3
 _ROUNDS = 150

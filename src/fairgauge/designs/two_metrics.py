@@ -32,7 +32,7 @@ from fairgauge.designs.exact_table import exact_channel, exponential, polished
 from fairgauge.designs.level_count import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 
 _ENDS: Vector = even_levels(2)
 _CELLS = 4

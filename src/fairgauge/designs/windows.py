@@ -29,7 +29,7 @@ from fairgauge.designs.level_count import even_levels, levels_about
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import Reckoning
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 from fairgauge.targets.scores import Scores
 
 _LEVELS = (9, 7, 5, 3)

@@ -23,7 +23,7 @@ from fairgauge.lazy import lazily
 if TYPE_CHECKING:
     from fairgauge.estimation.inference import estimate
     from fairgauge.estimation.interval import Interval
-    from fairgauge.estimation.kinds import KINDS, IntervalKind
+    from fairgauge.estimation.interval_kinds import KINDS, IntervalKind
     from fairgauge.estimation.result import Estimate, Headline, QuestionEstimate, Sensitivity
 
 __all__ = [
@@ -40,11 +40,11 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "KINDS": "kinds",
+        "KINDS": "interval_kinds",
         "Estimate": "result",
         "Headline": "result",
         "Interval": "interval",
-        "IntervalKind": "kinds",
+        "IntervalKind": "interval_kinds",
         "QuestionEstimate": "result",
         "Sensitivity": "result",
         "estimate": "inference",

@@ -34,8 +34,8 @@ from scipy.special import logsumexp
 
 from fairgauge.estimation.betting import BOLDEST
 from fairgauge.estimation.gap_score import nodes_about
-from fairgauge.estimation.tests import SHARE, GapTest, RatioTest, least_margin
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.estimation.hypothesis_tests import SHARE, GapTest, RatioTest, least_margin
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
 # that is asked for, so that a p-value is about one and the same martingale.

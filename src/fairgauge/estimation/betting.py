@@ -16,7 +16,7 @@ import numpy as np
 
 from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.draws import NO_DRAWS, Draws
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # How far a variance may be from its square, about: stakes for each of these kurtoses share the money.
 _KURTOSES: Vector = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30])

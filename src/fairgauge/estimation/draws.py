@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ from scipy.special import ndtr
 
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then growing to
 # steps and an end that are set by the standard deviation of a single score.

@@ -20,8 +20,8 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.share_band import Band
 from fairgauge.languages import Sentence
 from fairgauge.study import Question
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair, Side, compared, margin_sides, members
-from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target

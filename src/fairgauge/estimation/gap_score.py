@@ -51,7 +51,7 @@ from typing import Protocol
 import numpy as np
 
 from fairgauge.estimation.draws import NO_DRAWS, Draws
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # How many of the 256 bytes send an answer to each part.
 BYTES = (13, 38, 77, 77, 51)

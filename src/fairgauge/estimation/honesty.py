@@ -42,7 +42,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 _TURNS = 60
 # Each turn aims at this part of what is left to gain, and goes this part of the way to the nearest wall.

@@ -26,7 +26,7 @@ from fairgauge.estimation.estimands import Estimands, Ratio, among_tables, estim
 from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS, fit_p_value
 from fairgauge.estimation.interval import Interval, impact_ratio
-from fairgauge.estimation.kinds import (
+from fairgauge.estimation.interval_kinds import (
     DEFAULT,
     KINDS,
     LIVE,
@@ -36,7 +36,7 @@ from fairgauge.estimation.kinds import (
     is_number,
     kind_of,
 )
-from fairgauge.estimation.readers import Contradicted, Reader, counts_of, reader_of
+from fairgauge.estimation.interval_readers import Contradicted, Reader, counts_of, reader_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.site_inference import estimate_by_names, estimate_sites, fairlearn_metrics
@@ -45,8 +45,8 @@ from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
 from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair, Side, members, pair_names
-from fairgauge.targets.inputs import Vector
 
 
 def response_ratios(reader: Reader, attribute: Attribute, alpha: float) -> dict[Pair, Interval]:
@@ -119,7 +119,7 @@ def estimate(
         study: The study that was answered.
         tally: The count of every symbol, or the sums of what sites counted.
         confidence: How often the interval is to hold the truth.
-        interval: The kind of interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: The kind of interval; see :mod:`fairgauge.estimation.interval_kinds`.
         tolerance: A gap that would be acceptable, in the metric's units: gives a p-value that it is exceeded.
 
     Raises:

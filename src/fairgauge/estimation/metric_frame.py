@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.inference import SUM_READERS
 from fairgauge.estimation.interval import Interval, at_most_one, over
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.lazy import late
 from fairgauge.study import Question, Study
@@ -232,7 +232,7 @@ class PrivateMetricFrame(Parity):
     of two of these, the low and the high end.
 
     Guarantee: each ``_ci`` holds the truth with the stated confidence, as the chosen interval does
-    (:mod:`fairgauge.estimation.kinds`), for each metric by itself.
+    (:mod:`fairgauge.estimation.interval_kinds`), for each metric by itself.
 
     In a study for sites the metrics have the names of Fairlearn's and scikit-learn's functions: ``selection_rate``,
     ``accuracy_score``, ``true_positive_rate``, ``false_positive_rate`` and ``precision_score``.

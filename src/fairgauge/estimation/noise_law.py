@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # T in units of one over the standard deviation, and in how many pieces it is cut.
 _REACH, _PIECES = 200.0, 2500

@@ -25,8 +25,8 @@ independent of the parts before.  So the sum is at most one of independent norma
 weights that sum to 1.  Unless a bet on the variance fails, P_b is at least P*_b, and what is rejected would be rejected
 by the true tails.  The money of the bets on psi is a martingale.  With the interval of the share, alpha is spent once.
 
-With secret draws (:mod:`fairgauge.estimation.tests`) a part has K_b answers and M_b draws, about; by how much a
-draw more or less moves a part's deviation is taken to be what it moves the normal law's, and so it is paid for in z.
+With secret draws (:mod:`fairgauge.estimation.hypothesis_tests`) a part has K_b answers and M_b draws, about; by how
+much a draw more or less moves a part's deviation is taken to be what it moves the normal law's: so it is paid for in z.
 
 *What is assumed.*  Answers are independent draws from one population, how many there are does not depend on what they
 say, and people look once.  The tails are found at both ends of the share's interval and in its middle; by how much they
@@ -45,8 +45,8 @@ from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, drawn_of, grid_of, modulus
 from fairgauge.estimation.gap_score import FRACTIONS, TURNS, USUALLY, nodes_about
-from fairgauge.estimation.tests import SHARE, Cube, PartsTest, least_margin
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.estimation.hypothesis_tests import SHARE, Cube, PartsTest, least_margin
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # Parts of alpha beside the share's: the variance from above and below, the bets, the average.
 _UPPER, _LOWER, _BETS, _MEAN = 0.04, 0.02, 0.04, 0.84

@@ -30,8 +30,8 @@ from scipy.special import ndtri
 
 from fairgauge.estimation.betting import BOLDEST, log_money, lower_mean, upper_mean
 from fairgauge.estimation.edgeworth import Heard, Moments, Tails, bernstein, drawn_of, grid_of
-from fairgauge.estimation.tests import Hypothesis, RatioTest
-from fairgauge.targets.inputs import Vector
+from fairgauge.estimation.hypothesis_tests import Hypothesis, RatioTest
+from fairgauge.targets.channel_inputs import Vector
 
 _UPPER, _LOWER, _MEAN = 0.04, 0.02, 0.94
 _CELL, _COARSE = 1.02, 1.04

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairgauge.estimation.share_band import Band
 from fairgauge.targets.assumed_values import least_values
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 from fairgauge.targets.symbol_scores import Decoder
 
 # Searches for bounds end at this part of what there is.

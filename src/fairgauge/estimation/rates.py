@@ -24,7 +24,7 @@ from scipy.special import chdtri, ndtr, ndtri
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.noise_law import Noise, RatePart, tails
 from fairgauge.study import NoisyCounts
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 
 # Within a group: truth 0 and prediction 0, truth 0 and prediction 1, truth 1 and prediction 0, both 1.
 CONFUSION: dict[str, dict[int, float]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation.interval import Interval, Told, numbers_of
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.interval_kinds import IntervalKind
 from fairgauge.estimation.tipping import tipping_factor, tipping_factor_of_means
 from fairgauge.lazy import late
 from fairgauge.study import Question

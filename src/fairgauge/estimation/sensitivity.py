@@ -25,11 +25,11 @@ import numpy as np
 
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.readers import Reader
+from fairgauge.estimation.interval_readers import Reader
 from fairgauge.estimation.result import Sensitivity
 from fairgauge.study import Question
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair, Side, members, pair_names
-from fairgauge.targets.inputs import Vector
 
 _STEP = 0.01
 _LEAST_SHARE = 1e-9

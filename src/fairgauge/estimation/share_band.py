@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.estimation.interval import Interval
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector
 from fairgauge.targets.comparisons import Pair, Side, members
-from fairgauge.targets.inputs import Inputs, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)

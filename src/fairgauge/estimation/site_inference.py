@@ -22,14 +22,14 @@ from scipy.special import stdtrit
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.interval import Interval, impact_ratio
-from fairgauge.estimation.kinds import DEFAULT, SITE_KINDS, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, SITE_KINDS, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import NoisySums, Rate, RateGapTest, RateTest, metrics_of, rate_of, share_of
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.languages import Sentence
 from fairgauge.study import Metric, NoisyCounts, Question, Study, counted
 from fairgauge.tallies import Tally
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)

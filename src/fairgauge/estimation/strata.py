@@ -40,15 +40,15 @@ from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation.honesty import IMPOSSIBLE
 from fairgauge.estimation.inference import estimate, reader_for
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.readers import Contradicted, Reader
+from fairgauge.estimation.interval_kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_readers import Contradicted, Reader
 from fairgauge.estimation.result import Estimate, QuestionEstimate, Sensitivity
 from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.languages import Numeral, Sentence
 from fairgauge.study import Question, Stratum, Study
 from fairgauge.tallies import Tally
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair, pair_names
-from fairgauge.targets.inputs import Vector
 
 # At so many levels each stratum is asked for an interval, and into so many parts chi-square is cut.
 _LEVELS, _PARTS = 9, 400
@@ -72,7 +72,7 @@ def standardised(
     Args:
         answered: The study of each stratum, and its tally.
         confidence: How often an interval is to hold the truth.
-        interval: The kind of interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: The kind of interval; see :mod:`fairgauge.estimation.interval_kinds`.
 
     Guarantee: as that of the kind of interval, for all gaps of a question together.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from fairgauge.canonical import write_file
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
-from fairgauge.client.disk import make_folder, sync_folder
+from fairgauge.client.durable_files import make_folder, sync_folder
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.inference import live_kind

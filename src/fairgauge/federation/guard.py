@@ -20,7 +20,7 @@ from fairgauge.client.agent import Agent
 from fairgauge.client.agent_settings import AgentSettings
 from fairgauge.client.agent_socket import ask_agent
 from fairgauge.client.answer import contributor_of
-from fairgauge.client.disk import make_folder
+from fairgauge.client.durable_files import make_folder
 from fairgauge.client.profile_entries import entry_of, entry_text
 from fairgauge.client.refusals import UNTOLD, Refusal, check_person
 from fairgauge.client.site_settings import answer_asked

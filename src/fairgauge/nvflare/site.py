@@ -1,7 +1,7 @@
 """The site's part: what its own ``privacy.json`` names, and a job that leaves NVFlare's code alone cannot leave out.
 
 NVFlare runs a site's filters before those of a job.  So the guard stands behind all of them, at the door
-(:mod:`fairgauge.nvflare.door`), and it also holds events, messages and streams that would go to the server.
+(:mod:`fairgauge.nvflare.outgoing_guard`), and it also holds events, messages and streams that would go to the server.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from fairgauge.client import Answer
 from fairgauge.client.refusals import Refusal
 from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.federation.guard import Source, guarded
-from fairgauge.nvflare.door import ASKED, StudyTask, hold_events, hold_messages, keep_the_door
+from fairgauge.nvflare.outgoing_guard import ASKED, StudyTask, hold_events, hold_messages, keep_the_door
 from fairgauge.nvflare.task_result import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Study
 

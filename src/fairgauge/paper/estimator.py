@@ -25,7 +25,7 @@ from fairgauge.paper.bounds import CONFIDENCE, chebyshev_error
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism, Values, sound_laplace
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
-from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.scores import Scores
 
 # A table of integers differs from the mechanism's law by far less than this.

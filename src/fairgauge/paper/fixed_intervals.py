@@ -24,7 +24,7 @@ from scipy.special import ndtri
 
 from fairgauge.estimation.populations import Laws
 from fairgauge.paper.prawitz import ScoreMoments, distances, grid_of
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 from fairgauge.targets.symbol_scores import Decoder, least_variances, worst_variances
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.special import exp1
 
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # The grid, in units of one over the standard deviation of the sum: fine where the normal curve lives, then geometric.
 _NEAR, _STEP, _GROWTH = 12.0, 0.03, 1.03

@@ -22,7 +22,7 @@ import numpy as np
 
 from fairgauge.channel import Channel
 from fairgauge.paper.mechanisms import LaplaceMechanism, PaperMechanism, Published, ResponseMechanism
-from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.channel_inputs import Inputs
 
 _Pair = tuple[int, float]
 

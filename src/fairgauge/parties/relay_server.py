@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope
 
-from fairgauge.client.web import check_url
+from fairgauge.client.http_client import check_url
 from fairgauge.parties.web_app import Reply, SmallApp, check_type, told
 from fairgauge.server.problems import MEDIA_TYPE, Problem
 from fairgauge.server.request_body import read_body
 from fairgauge.server.server_errors import Busy
-from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
+from fairgauge.unlinkable.oblivious_http import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
 LARGEST = 8192
 _LARGEST_REPLY = 2**24 + LARGEST  # a study, padded

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 
-from fairgauge.estimation.kinds import IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.strata import weighed_width
 from fairgauge.planning.choose_epsilon import GOOD, enough
 from fairgauge.planning.planned_widths import planned_width

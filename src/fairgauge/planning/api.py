@@ -5,7 +5,7 @@ from typing import Any
 
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.planning.contributors import contributors_of
 from fairgauge.planning.crowd_plan import plan_asked
 from fairgauge.planning.input import Metrics
@@ -62,7 +62,7 @@ def plan(  # noqa: PLR0913 - two of three are given, and the rest have defaults
         epsilon: The privacy loss of one answer.
         error: The half-width of the interval.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: Which interval; see :mod:`fairgauge.estimation.interval_kinds`.
         target: ``"gap"``, which is the default, or ``"means"``.
         abstain: Whether people may prefer not to say.
         abstaining: The part of people who will have nothing to say; a tenth where they may abstain, unless given.

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel, tried_by_auto
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.estimation.share_band import Band
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute

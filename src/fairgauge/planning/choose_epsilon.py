@@ -11,12 +11,12 @@ from typing import Any
 
 from fairgauge.channel import Channel
 from fairgauge.estimation.confidence_set import sign_change
-from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
+from fairgauge.planning.plan_rows import PlanConditions, PlanPart, planned_parts
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import metric_names, share_sentence
-from fairgauge.planning.rows import PlanConditions, PlanPart, planned_parts
 from fairgauge.planning.table_pairing import best_tables, name_of
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.study.numbers import MOST_CLIENTS
@@ -155,7 +155,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
         metric: The metric, whose units errors are in.
         clients: How many will answer.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: Which interval; see :mod:`fairgauge.estimation.interval_kinds`.
         epsilons: From the most private on.
         attribute: Whose names the groups have; they are numbered unless given.
         progress: Called with each epsilon before it is worked out.
@@ -404,7 +404,7 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
         questions: What is asked.
         clients: How many will answer.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: Which interval; see :mod:`fairgauge.estimation.interval_kinds`.
         epsilons: From the most private on.
         progress: Called with each epsilon before it is worked out.
 

@@ -15,7 +15,7 @@ from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs import AUTO
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.confidence_set import inverted
-from fairgauge.estimation.kinds import DEFAULT, check_confidence
+from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import NoisySums, RateGapTest, RateTest, metrics_of, rate_of
 from fairgauge.estimation.site_inference import noise_of
@@ -26,7 +26,7 @@ from fairgauge.study.noisy_counts import Outcome
 from fairgauge.study.numbers import Number, as_count, as_number, plain
 from fairgauge.study.question import COUNTED
 from fairgauge.targets.assumed_values import USUAL_SPREAD, Reckoning
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 
 # A metric's values are counted on so many levels; rounding to them is at random.

@@ -14,7 +14,7 @@ from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.crowd.secret_draws import MOST_FOR_ONE_BATCH
 from fairgauge.designs import AUTO, LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import Plan, PlanRow, Plans, plan_questions
 from fairgauge.planning.table_pairing import designed

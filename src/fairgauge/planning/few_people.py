@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.crowd import default_delta
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.counted_questions import ask_counts
 from fairgauge.planning.crowd_plan import CrowdAim, least_draws

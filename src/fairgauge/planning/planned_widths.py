@@ -21,11 +21,11 @@ from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
 from fairgauge.estimation.gap_score import USUALLY, InProportion
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.kinds import LIVE, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.readers import Reader, reader_of
+from fairgauge.estimation.interval_kinds import LIVE, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_readers import Reader, reader_of
 from fairgauge.study import Question, TargetName
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair
-from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Wanted
@@ -276,7 +276,7 @@ def answers_needed(  # noqa: PLR0913 - what is wanted of whom, and how it is rea
         error: The half-width, in the metric's units.
         tables: How many tables the study has: each gets an equal part of the answers.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: Which interval; see :mod:`fairgauge.estimation.interval_kinds`.
         drawn: How many secret draws there are for each answer.
 
     Returns:

@@ -16,11 +16,11 @@ from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.confidence_set import sign_change
-from fairgauge.estimation.kinds import DEFAULT, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.readers import reader_of
+from fairgauge.estimation.interval_kinds import DEFAULT, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_readers import reader_of
 from fairgauge.lazy import late
+from fairgauge.planning.plan_rows import PlanConditions, PlanPart, planned_gaps, planned_means
 from fairgauge.planning.planned_widths import planned_power, planned_width
-from fairgauge.planning.rows import PlanConditions, PlanPart, planned_gaps, planned_means
 from fairgauge.planning.table_pairing import (
     TOGETHER,
     DesignedTable,
@@ -400,7 +400,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         clients: How many answers there will be.
         error: The half-width of the interval, in the metric's units.
         confidence: How often the interval is to hold the truth.
-        interval: Which interval; see :mod:`fairgauge.estimation.kinds`.
+        interval: Which interval; see :mod:`fairgauge.estimation.interval_kinds`.
         detect: A gap whose chance of being noticed shall be given too, in the metric's units.
         designs: Which designs to compare; all that serve the scores unless given.
         beside: The other questions of the study, if there are any.

@@ -183,7 +183,7 @@ class Draft:
     @property
     def _abstaining(self) -> Number | None:
         """The part of people who will have nothing to say: a hundredth where everyone may answer, if nobody says."""
-        from fairgauge.targets.inputs import OUTSIDERS
+        from fairgauge.targets.channel_inputs import OUTSIDERS
 
         unsaid = self.abstain is None and self.abstaining is None
         return OUTSIDERS if unsaid and self.terms.get("admission") == "open" else self.abstaining

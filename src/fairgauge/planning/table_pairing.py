@@ -21,7 +21,7 @@ from fairgauge.study import Question, Study
 from fairgauge.study.numbers import plain
 from fairgauge.study.question import answered_together
 from fairgauge.targets.assumed_values import USUAL_SPREAD
-from fairgauge.targets.inputs import ABSTAINING
+from fairgauge.targets.channel_inputs import ABSTAINING
 from fairgauge.targets.scores import CENTRED, UNCENTRED, Scores
 
 # What plans and designs call the tables of questions some of which share one.

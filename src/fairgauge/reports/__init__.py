@@ -24,19 +24,19 @@ from typing import TYPE_CHECKING
 from fairgauge.lazy import lazily
 
 if TYPE_CHECKING:
+    from fairgauge.reports.epsilon_choice import PlanView, plan_views, study_views
     from fairgauge.reports.html_report import Report, render_report, report
-    from fairgauge.reports.planning import PlanView, plan_views, study_views
 
 __all__ = ["PlanView", "Report", "plan_views", "render_report", "report", "study_views"]
 
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "PlanView": "planning",
+        "PlanView": "epsilon_choice",
         "Report": "html_report",
-        "plan_views": "planning",
+        "plan_views": "epsilon_choice",
         "render_report": "html_report",
         "report": "html_report",
-        "study_views": "planning",
+        "study_views": "epsilon_choice",
     },
 )

@@ -2,7 +2,7 @@
 
 import math
 
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.interval_kinds import IntervalKind
 from fairgauge.languages import Label, Numeral, Sentence
 from fairgauge.reports.provenance import Provenance
 from fairgauge.study import NoisyCounts, Study

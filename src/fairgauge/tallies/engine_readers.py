@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.tallies.addresses import is_remote, lacking, opened
+from fairgauge.tallies.remote_files import is_remote, lacking, opened
 
 try:
     import narwhals as nw

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import FairgaugeError, InvalidInput, MissingExtra
 from fairgauge.study import Study
-from fairgauge.tallies.addresses import first_line, is_remote, lacking, listed, readable, size
-from fairgauge.tallies.counts import Tally
+from fairgauge.tallies.remote_files import first_line, is_remote, lacking, listed, readable, size
+from fairgauge.tallies.tally import Tally
 
 if TYPE_CHECKING:
     import narwhals as nw

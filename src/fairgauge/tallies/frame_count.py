@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Study
-from fairgauge.tallies.counts import Tally
+from fairgauge.tallies.tally import Tally
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -8,7 +8,7 @@ from fairgauge.canonical import read_file
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Study
-from fairgauge.tallies.counts import Tally
+from fairgauge.tallies.tally import Tally
 
 _ONE, _MANY, _TABLE = (".json",), (".ndjson", ".jsonl"), (".parquet",)
 _KNOWN = _ONE + _MANY + _TABLE

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.study import ANY_VALUES, Question
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # What is reckoned unless said otherwise: in v units, from -1 to 1.
 USUAL_SPREAD = 0.3

@@ -15,8 +15,8 @@ import numpy as np
 from fairgauge.channel import Channel
 from fairgauge.study import Metric, Question
 from fairgauge.targets.assumed_values import NOTHING_EXPECTED, AssumedValues, Reckoning, largest_averages, worst_law
+from fairgauge.targets.channel_inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import ABSTAINING, Inputs, Matrix, Vector, at_constant_value
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import FEW, Target, Wanted
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.targets.assumed_values import Other, Reckoning, folded, reckoned_law
-from fairgauge.targets.inputs import Inputs, Matrix, Vector, at_constant_value
+from fairgauge.targets.channel_inputs import Inputs, Matrix, Vector, at_constant_value
 
 # Between two levels the bound is asked for at so many points more; it sags between them by a part in a thousand.
 _BETWEEN = (0.25, 0.5, 0.75)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fairgauge.study import Question, TargetName
+from fairgauge.targets.channel_inputs import ABSTAINING, Inputs, Vector
 from fairgauge.targets.comparisons import Contrast, all_pairs, contrasts_of
-from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
 
 # Up to so many groups a design is the best that there is; beyond, the best of a family whose groups are independent.
 FEW = 6

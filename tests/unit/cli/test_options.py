@@ -20,7 +20,7 @@ from fairgauge.cli import make_app
 from fairgauge.designs import known_designs, registry
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.estimation import Estimate
-from fairgauge.planning import choose_design, choose_epsilon, counted_questions, crowd_plan, figure, plans
+from fairgauge.planning import choose_design, choose_epsilon, counted_questions, crowd_plan, plan_figure, plans
 from fairgauge.planning.draft_fields import FIELDS, Field
 from fairgauge.planning.few_people import FewPeople
 from fairgauge.simulation import Cell
@@ -110,7 +110,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, elsewhere: Path) -> None:
     """Designs that are made at once, widths as if all were normal, and a file with shares."""
     designs = {name: known_designs()[name] for name in ("randomized-response", "laplace")}
     monkeypatch.setattr(registry, "_FOUND", designs | {"heeding": registry.Design("heeding", heeding)})
-    monkeypatch.setattr(figure, "_EPSILONS", [Decimal(1)])
+    monkeypatch.setattr(plan_figure, "_EPSILONS", [Decimal(1)])
     for table in (choose_epsilon.choices, choose_epsilon.choose_epsilon):
         monkeypatch.setitem(table.__kwdefaults__ or {}, "epsilons", [Decimal(1), Decimal(4)])
     for module in (plans, crowd_plan):

@@ -141,7 +141,7 @@ def test_how_often_groups_answer_is_any_or_alike_and_nothing_for_sites(fairgauge
 def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
     from decimal import Decimal
 
-    monkeypatch.setattr("fairgauge.planning.figure._EPSILONS", [Decimal(1)])
+    monkeypatch.setattr("fairgauge.planning.plan_figure._EPSILONS", [Decimal(1)])
     assert fairgauge("plan", *TERMS, "--plot", "plan.svg").status == 0
     assert (elsewhere / "plan.svg").read_bytes().startswith(b"<?xml")
     assert [path.name for path in elsewhere.iterdir()] == ["plan.svg"]

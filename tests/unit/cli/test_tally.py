@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.collector import result_endpoints
 from fairgauge.collector.load_limits import Lane
-from fairgauge.collector.queries import FORMATS as EXPORTS
+from fairgauge.collector.query_parameters import FORMATS as EXPORTS
 from fairgauge.study import Release
 from fairgauge.tallies import Tally
 from tests.answers import FORMATS, STUDY, Answers

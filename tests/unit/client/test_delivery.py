@@ -118,7 +118,7 @@ class TestSend:
     def test_a_reply_that_drips_is_given_up(self, drip: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
         """Although it is never silent for long: on this clock, five seconds go by between two looks at it."""
         clock = SimpleNamespace(monotonic=iter(range(0, 10**6, 5)).__next__)
-        monkeypatch.setattr("fairgauge.client.web.time", clock)
+        monkeypatch.setattr("fairgauge.client.http_client.time", clock)
         with dripping(drip) as url, pytest.raises(CannotSend, match=r"does not answer \(timed out\)"):
             send(ANSWER, url, patience=Patience(tries=1, timeout=20))
 

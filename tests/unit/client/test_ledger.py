@@ -19,7 +19,7 @@ import pytest
 from fairgauge.client import Answer, Ledger, Limits
 from fairgauge.client import ledger as module
 from fairgauge.client.budget import UNLIMITED, add_up
-from fairgauge.client.disk import rename_to_free
+from fairgauge.client.durable_files import rename_to_free
 from fairgauge.crowd import promised
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, FairgaugeError, InvalidInput, NotPrivate
 from fairgauge.study import Attribute, Release, Study, parse

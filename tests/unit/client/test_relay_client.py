@@ -9,7 +9,7 @@ from fairgauge.client import Answer, Ledger, Patience, Relay, deliver, send
 from fairgauge.client.delivery import check_open
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 from fairgauge.unlinkable.binary_http import Message, read_request, write_response
-from fairgauge.unlinkable.oblivious import SEALED_REQUEST, KeyConfig, open_request
+from fairgauge.unlinkable.oblivious_http import SEALED_REQUEST, KeyConfig, open_request
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study
 

@@ -1,6 +1,6 @@
 """Loading a study: from where, which one, and what is refused.
 
-Covers: fairgauge.client.web.
+Covers: fairgauge.client.http_client.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import pytest
 
 from fairgauge.client import load_study
 from fairgauge.client import study_source as module
-from fairgauge.client.web import request
+from fairgauge.client.http_client import request
 from fairgauge.errors import BadStudy, CannotSend, InvalidInput, NotPrivate
 from tests.recorder import Reply, recorder
 from tests.samples import sample_question, sample_study, two_questions

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import load_study
+from fairgauge.client.http_client import check_apart
 from fairgauge.client.study_source import read_study
-from fairgauge.client.web import check_apart
 from fairgauge.client.witness import UNCONFIRMED, check_signed_for, check_witness
 from fairgauge.errors import InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey
 from fairgauge.study import Issuer, Release, Study
-from fairgauge.unlinkable.oblivious import KeyConfig
+from fairgauge.unlinkable.oblivious_http import KeyConfig
 from fairgauge.unlinkable.pass_token import write_key
 from tests.recorder import Heard, Recorder, Reply, recorder
 from tests.samples import sample_study

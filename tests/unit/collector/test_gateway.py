@@ -1,7 +1,7 @@
 """The collector as a gateway, and blind tickets at its door.
 
 Covers: fairgauge.collector.gateway, fairgauge.collector.admission, fairgauge.collector.gateway,
-fairgauge.server.hosting
+fairgauge.server.serving
 """
 
 import json
@@ -19,7 +19,7 @@ from fairgauge.server.problems import Problem
 from fairgauge.server.server_errors import BadTicket
 from fairgauge.study import Issuer, Study
 from fairgauge.unlinkable.binary_http import Message, read_response, write_request
-from fairgauge.unlinkable.oblivious import (
+from fairgauge.unlinkable.oblivious_http import (
     REQUEST_TYPE,
     RESPONSE_TYPE,
     SEALED_RESPONSE,

@@ -3,7 +3,7 @@
 Covers: fairgauge.collector.access, fairgauge.collector.app, fairgauge.server.request_body, fairgauge.collector.metrics,
 fairgauge.collector.routes, fairgauge.collector.routes, fairgauge.collector.app,
 fairgauge.server.problems, fairgauge.server.server_errors, fairgauge.collector.answer_endpoint,
-fairgauge.collector.endpoints, fairgauge.collector.result_endpoints, fairgauge.collector.endpoints,
+fairgauge.collector.study_endpoints, fairgauge.collector.result_endpoints,
 fairgauge.collector.service, fairgauge.collector.documents, fairgauge.collector.routes.
 """
 
@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from fairgauge.canonical import encode
-from fairgauge.collector import access, endpoints
+from fairgauge.collector import access, study_endpoints
 from fairgauge.collector.app import make_app
 from fairgauge.collector.routes import openapi
 from fairgauge.collector.signatures import signature_is_good
@@ -438,7 +438,7 @@ def test_a_fault_is_a_problem_without_its_text(ask, capsys):
 
 
 def test_a_large_study_comes_back_whole_though_it_is_sent_in_pieces(ask, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(endpoints, "_PIECE", 100)
+    monkeypatch.setattr(study_endpoints, "_PIECE", 100)
 
     async def scene(desk: Desk) -> None:
         await desk.publish(STUDY)

@@ -15,7 +15,7 @@ from fairgauge.designs import designs_for, make_channel
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

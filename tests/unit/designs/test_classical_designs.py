@@ -28,7 +28,7 @@ from fairgauge.designs.level_count import even_levels
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.paper.mechanisms import LaplaceMechanism, Published, ResponseMechanism
 from fairgauge.paper.theorems import claimed_epsilon, exact_loss
-from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

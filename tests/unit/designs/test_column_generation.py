@@ -14,7 +14,7 @@ from fairgauge.designs.column_generation import ColumnProblem, Columns, Prices, 
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Optimum, Rows, Variables
 from fairgauge.errors import Impossible
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

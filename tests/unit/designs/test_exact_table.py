@@ -15,7 +15,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM
 from fairgauge.designs.classical_designs import response_rows
 from fairgauge.designs.exact_table import _integers, exact_channel, exponential, least_change, weighted_sums
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Inputs, Matrix
+from fairgauge.targets.channel_inputs import Inputs, Matrix
 
 INPUTS = Inputs(2, np.array([-1.0, 1 / 3, 1.0]))
 

@@ -13,8 +13,8 @@ from fairgauge.designs.few_groups import (
     refined_columns,
     refined_prices,
 )
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.unit.designs.test_minimax import solved

@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 from fairgauge.designs.linear_program import INFINITY, LinearProgram, Rows, Variables
 from fairgauge.errors import Impossible
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # Minimise T with T >= sum of weights * cost, and the weights summing to 1.
 ROWS = Rows(np.array([1.0, 0.0]), np.array([1.0, INFINITY]))

@@ -28,7 +28,7 @@ from fairgauge.designs.minimax import (
     orbit_averages,
 )
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Inputs, Matrix
+from fairgauge.targets.channel_inputs import Inputs, Matrix
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 

@@ -15,11 +15,11 @@ from fairgauge.designs.classical_designs import randomized_response, response_ro
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.registry import _made
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
-from fairgauge.planning import figure
+from fairgauge.planning import plan_figure
 from fairgauge.planning.choose_design import choose_design
 from fairgauge.planning.plans import plan_for
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.samples import RECALL
@@ -50,9 +50,9 @@ def test_a_registered_design_is_planned_drawn_and_made(monkeypatch: pytest.Monke
     found = plan_for(SCORES, RECALL, epsilon=ONE, clients=1000, interval="normal")
     errors = [found.row(name).error or 0.0 for name in ("cautious", "randomized-response")]
     assert errors[0] > errors[1] > 0
-    monkeypatch.setattr(figure, "_EPSILONS", [ONE])
+    monkeypatch.setattr(plan_figure, "_EPSILONS", [ONE])
     monkeypatch.setitem(rcParams, "svg.fonttype", "none")
-    drawn = figure.picture("svg", SCORES, 1000, confidence=0.99, interval="normal", metric=RECALL).decode()
+    drawn = plan_figure.picture("svg", SCORES, 1000, confidence=0.99, interval="normal", metric=RECALL).decode()
     assert ">cautious<" in drawn
     assert "#009e73" in drawn
 

@@ -1,6 +1,6 @@
 """Questions that one table answers at once: each is told as if it were alone, and they are not mixed up.
 
-Covers: fairgauge.estimation.estimands, fairgauge.targets.inputs
+Covers: fairgauge.estimation.estimands, fairgauge.targets.channel_inputs
 """
 
 from dataclasses import replace
@@ -11,12 +11,12 @@ import pytest
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.population import read_cell
 from fairgauge.study import Metric, Study
-from fairgauge.targets.inputs import Inputs
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.symbol_scores import worst_variances
 from tests.samples import ENDS, THREE_LEVELS, joint_questions, sample_joint_channel, sample_question
 from tests.surveys import expected_tally

@@ -12,7 +12,7 @@ from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.edgeworth import Tails, drawn_of
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.symbol_scores import Decoder
 from tests.surveys import coin_channel
 from tests.unit.estimation.test_edgeworth import tails_of

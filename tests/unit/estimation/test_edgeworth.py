@@ -26,7 +26,7 @@ from fairgauge.estimation.edgeworth import (
     modulus,
 )
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.symbol_scores import Decoder
 from tests.samples import sample_channel
 from tests.surveys import coin_channel

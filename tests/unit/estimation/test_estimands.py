@@ -8,7 +8,7 @@ import pytest
 from fairgauge.channel import ROW_SUM
 from fairgauge.estimation.estimands import Ratio, estimands_of
 from fairgauge.study import Question
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.samples import sample_question

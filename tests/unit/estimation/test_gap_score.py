@@ -5,8 +5,8 @@ import pytest
 
 from fairgauge.estimation.estimands import Estimands, estimands_of
 from fairgauge.estimation.gap_score import GapScore, nodes_about
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair
-from fairgauge.targets.inputs import Vector
 from tests.surveys import tells_all
 
 

@@ -12,8 +12,8 @@ from fairgauge.errors import BadTally, CannotEstimate, InvalidInput
 from fairgauge.estimation import KINDS, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
+from fairgauge.estimation.interval_readers import READERS, counts_of
 from fairgauge.estimation.p_values import LEVELS
-from fairgauge.estimation.readers import READERS, counts_of
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import AssumedValues

@@ -11,8 +11,8 @@ import pytest
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import KINDS
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.interval_kinds import KINDS
+from fairgauge.estimation.interval_readers import READERS
 from fairgauge.simulation import Population, true_values
 from fairgauge.simulation.population import read_cell
 from fairgauge.study import Attribute, Question, Study

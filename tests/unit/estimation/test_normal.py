@@ -10,9 +10,9 @@ from scipy.stats import norm
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.readers import NormalReader, counts_of
+from fairgauge.estimation.interval_readers import NormalReader, counts_of
 from fairgauge.study import Question
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from tests.surveys import coin_question, tells_all
 from tests.unit.estimation.test_estimands import PEOPLE, SOME_ABSTAIN, law
 

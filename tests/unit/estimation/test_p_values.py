@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 
 from fairgauge.estimation import estimate
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.estimation.interval_readers import READERS, counts_of
 from fairgauge.estimation.p_values import holm
-from fairgauge.estimation.readers import READERS, counts_of
 from fairgauge.targets.comparisons import Pair
 from tests.surveys import expected_tally, people, study, tells_all
 

@@ -1,6 +1,7 @@
 """The gap where shares are estimated: what is accepted, what is spent of alpha, and twins that must be caught.
 
-Covers: fairgauge.estimation.population_gap, fairgauge.estimation.tests, fairgauge.estimation.readers.
+Covers: fairgauge.estimation.population_gap, fairgauge.estimation.hypothesis_tests,
+fairgauge.estimation.interval_readers.
 """
 
 import math
@@ -17,18 +18,18 @@ from scipy.special import ndtr
 from scipy.stats import binom, hypergeom, norm
 
 from fairgauge.designs import make_channel
-from fairgauge.estimation import population_gap, tests
+from fairgauge.estimation import hypothesis_tests, population_gap
 from fairgauge.estimation.anytime import AnytimeGapTest, AnytimeTest
 from fairgauge.estimation.betting import bounds_of_means
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_for, estimands_of
 from fairgauge.estimation.gap_score import FRACTIONS, GapScore, InProportion, Thrown
+from fairgauge.estimation.hypothesis_tests import SHARE, NormalGapTest, least_margin
+from fairgauge.estimation.interval_readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
 from fairgauge.estimation.population_gap import PopulationGapTest, _through, needed_sum, parabola_at, sum_tail
-from fairgauge.estimation.readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
-from fairgauge.estimation.tests import SHARE, NormalGapTest, least_margin
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.statistical.exact import FALSE_POSITIVE_RATE
@@ -167,7 +168,7 @@ def test_the_points_of_shares_reach_from_end_to_end():
     shares = judged(share=(0.25, 0.35)).shares
     assert shares[0] == 0.25
     assert shares[-1] == 0.35
-    assert len(shares) == tests.POINTS
+    assert len(shares) == hypothesis_tests.POINTS
 
 
 @pytest.mark.parametrize("bend", [-3.0, 0.0, 2.5])
@@ -479,10 +480,10 @@ def test_a_number_that_is_cut_off_reaches_where_it_is_cut():
 def test_what_draws_are_dealt_out_unevenly_is_paid_for():
     """In the sum of the parts and in the bets, each by all that it may be; and alpha has a part less for it."""
     test = with_draws()
-    assert test.level == pytest.approx(0.05 * (1 - tests.STRAY))
-    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (tests.STRAY * 0.05))
+    assert test.level == pytest.approx(0.05 * (1 - hypothesis_tests.STRAY))
+    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (hypothesis_tests.STRAY * 0.05))
     # Two sides of nine numbers, five sizes and four sums of sizes.
-    assert 2 * 9 * math.exp(-logarithm) <= tests.STRAY * 0.05
+    assert 2 * 9 * math.exp(-logarithm) <= hypothesis_tests.STRAY * 0.05
     part = 400 / float(test.sizes.sum())
     expected = np.sqrt(2 * n * part * (1 - part) * logarithm) + logarithm / 3
     assert test.strays(n) == pytest.approx(np.minimum(expected, n))
@@ -508,7 +509,7 @@ def test_a_draw_is_dealt_out_no_more_unevenly_than_is_said():
         reach, mean = float(test.strays(np.array([size]))[0]), size * 400 / total
         law_of_part = hypergeom(total, 400, int(size))
         missed += law_of_part.sf(math.ceil(mean + reach) - 1) + law_of_part.cdf(math.floor(mean - reach))
-    assert missed <= tests.STRAY * 0.05
+    assert missed <= hypothesis_tests.STRAY * 0.05
 
 
 def test_with_very_many_answers_the_variance_is_what_it_is():

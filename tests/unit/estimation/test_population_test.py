@@ -1,6 +1,6 @@
 """Intervals about the population: reference widths, exact probabilities for a coin, and what is decided beforehand.
 
-Covers: fairgauge.estimation.confidence_set, fairgauge.estimation.tests.
+Covers: fairgauge.estimation.confidence_set, fairgauge.estimation.hypothesis_tests.
 """
 
 import math
@@ -18,7 +18,7 @@ from fairgauge.estimation.draws import Draws
 from fairgauge.estimation.edgeworth import Tails
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target

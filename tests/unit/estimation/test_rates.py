@@ -16,7 +16,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.estimation import rates
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.kinds import SITE_KINDS
+from fairgauge.estimation.interval_kinds import SITE_KINDS
 from fairgauge.estimation.noise_law import Noise
 from fairgauge.estimation.rates import CONFUSION, NoisySums, RateGapTest, RateTest, rate_of, share_of
 from fairgauge.estimation.site_inference import Between, SiteReader

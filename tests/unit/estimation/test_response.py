@@ -13,8 +13,8 @@ from fairgauge.designs import make_channel
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.inference import response_ratios
-from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.readers import counts_of, reader_of
+from fairgauge.estimation.interval_kinds import kind_of
+from fairgauge.estimation.interval_readers import counts_of, reader_of
 from fairgauge.study import Attribute, Comparison, Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.scores import Scores

@@ -9,7 +9,7 @@ import pytest
 
 from fairgauge.errors import CannotEstimate, InvalidInput, MissingExtra
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 from tests.samples import sample_question
 from tests.sites import confusion_study
 

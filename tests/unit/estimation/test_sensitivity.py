@@ -13,7 +13,7 @@ from fairgauge.estimation.sensitivity import forged_move, gap_ratios, share_move
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.samples import RECALL

@@ -12,11 +12,11 @@ import fairgauge as fg
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.estimands import Asked, Estimands, estimands_for
-from fairgauge.estimation.readers import READERS, Contradicted
+from fairgauge.estimation.interval_readers import READERS, Contradicted
 from fairgauge.estimation.share_band import Band
 from fairgauge.targets.assumed_values import AssumedValues
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Pair, members
-from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.surveys import expected_tally, people

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from fairgauge.estimation import share_band
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval import Interval
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.interval_readers import READERS
 from fairgauge.estimation.share_band import Band, Readings, gap_in_band, mean_in_band
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target

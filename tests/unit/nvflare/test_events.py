@@ -1,6 +1,6 @@
 """Events that a job fires for the server: whatever they say of themselves, NVFlare's widget sends none.
 
-Covers: fairgauge.nvflare.door.
+Covers: fairgauge.nvflare.outgoing_guard.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """A job that writes under fairgauge's name: whatever it forges, and wherever, what is sent is what the source gave.
 
-Covers: fairgauge.nvflare.door.
+Covers: fairgauge.nvflare.outgoing_guard.
 """
 
 import json

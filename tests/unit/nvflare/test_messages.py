@@ -1,6 +1,6 @@
 """Messages and streams beside a task's reply: a job that only names parts of NVFlare's sends nothing by them.
 
-Covers: fairgauge.nvflare.door.
+Covers: fairgauge.nvflare.outgoing_guard.
 """
 
 from collections.abc import Iterator

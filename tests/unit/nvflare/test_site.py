@@ -25,7 +25,7 @@ from fairgauge.client import Answer, Ledger, answer
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
-from fairgauge.nvflare.door import StudyTask
+from fairgauge.nvflare.outgoing_guard import StudyTask
 from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY, from_result, to_result
 from fairgauge.study import Study
 from tests.samples import sample_study

@@ -27,7 +27,7 @@ from fairgauge.paper.fixed_intervals import (
     fixed,
 )
 from fairgauge.paper.prawitz import ScoreMoments, distances
-from fairgauge.targets.inputs import Vector
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target

@@ -1,6 +1,6 @@
 """The distance to the normal law against exact distances: a sum of coins is binomial.
 
-Covers: fairgauge.estimation.tests.
+Covers: fairgauge.estimation.hypothesis_tests.
 """
 
 import math
@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from fairgauge.channel import LEVEL_UNIT
+from fairgauge.estimation.hypothesis_tests import Hypothesis
 from fairgauge.estimation.populations import Laws
-from fairgauge.estimation.tests import Hypothesis
 from fairgauge.paper import prawitz
 from fairgauge.paper.prawitz import ScoreMoments, distances, grid_for, grid_of, modulus
 from fairgauge.targets.symbol_scores import Decoder

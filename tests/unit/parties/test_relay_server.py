@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.parties.relay_server import RelayServer
-from fairgauge.unlinkable.oblivious import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
+from fairgauge.unlinkable.oblivious_http import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
 from tests.recorder import Heard, Recorder, Reply, recorder
 
 KIND = {"content-type": REQUEST_TYPE}

@@ -10,8 +10,8 @@ import pytest
 from fairgauge.designs import designs_for, make_channel, tried_by_auto
 from fairgauge.estimation.estimands import Asked, estimands_for
 from fairgauge.estimation.gap_score import Thrown
-from fairgauge.estimation.kinds import kind_of
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.interval_kinds import kind_of
+from fairgauge.estimation.interval_readers import READERS
 from fairgauge.planning import choose_design
 from fairgauge.planning.answering import answering_lines, with_answering
 from fairgauge.planning.api import design, plan

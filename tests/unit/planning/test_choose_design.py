@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from fairgauge.designs import make_channel
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.interval_kinds import kind_of
 from fairgauge.planning import choose_design as chosen
 from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
 from fairgauge.planning.planned_widths import planned_width

@@ -10,7 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import SITE_KINDS
+from fairgauge.estimation.interval_kinds import SITE_KINDS
 from fairgauge.estimation.site_inference import estimate_sites
 from fairgauge.planning.counted_questions import CountedQuestions, SitePeople
 from fairgauge.planning.plans import plan_questions

@@ -8,7 +8,7 @@ import pytest
 from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.designs import make_channel
 from fairgauge.errors import Impossible, InvalidInput
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.interval_kinds import kind_of
 from fairgauge.planning.crowd_plan import CrowdAim, best_local, least_draws, plan_in_crowd
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute, Metric, Question

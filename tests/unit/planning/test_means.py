@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from fairgauge.planning.plan_rows import PlanPart, means_of, means_sentence, plan_means_sentence
 from fairgauge.planning.plans import plan_questions
-from fairgauge.planning.rows import PlanPart, means_of, means_sentence, plan_means_sentence
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Question
 from tests.samples import RECALL

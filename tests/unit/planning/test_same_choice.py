@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fairgauge.estimation.kinds import kind_of
+from fairgauge.estimation.interval_kinds import kind_of
 from fairgauge.planning import choose_design, counted_questions
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.planned_widths import planned_width

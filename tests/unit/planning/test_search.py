@@ -7,8 +7,8 @@ import pytest
 
 from fairgauge.designs import make_channel
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import KINDS
-from fairgauge.estimation.readers import READERS
+from fairgauge.estimation.interval_kinds import KINDS
+from fairgauge.estimation.interval_readers import READERS
 from fairgauge.planning.api import design, plan
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import PlanRow, plan_for

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
-from fairgauge.estimation.kinds import KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 from fairgauge.reports import verdicts
 from fairgauge.reports.device_sentences import privacy_sentence, question_sentence
 from fairgauge.study import Attribute, Metric

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fairgauge.study import Attribute, Comparison
+from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.comparisons import (
     Contrast,
     all_pairs,
@@ -19,7 +20,6 @@ from fairgauge.targets.comparisons import (
     pair_names,
     side_of,
 )
-from fairgauge.targets.inputs import Inputs
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.samples import sample_question

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.targets.assumed_values import Reckoning, largest_averages
-from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.channel_inputs import ABSTAINING, Inputs, Vector
 from fairgauge.targets.symbol_scores import Decoder, Family, SymbolLaws, best_score, least_variances, worst_variances
 from tests.samples import sample_channel
 from tests.surveys import coin_channel

@@ -10,7 +10,7 @@ from fairgauge.channel import LEVEL_UNIT, ROW_SUM, Channel
 from fairgauge.designs import make_channel
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.targets.assumed_values import AssumedValues
-from fairgauge.targets.inputs import ABSTAINING, Inputs, Vector
+from fairgauge.targets.channel_inputs import ABSTAINING, Inputs, Vector
 from fairgauge.targets.scores import Scores, largest_second_moments
 from fairgauge.targets.target import Target
 

@@ -22,7 +22,7 @@ from fairgauge.collector.pages.html import ENGLISH, templates
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.estimation import Estimate, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.inference import live_kind
-from fairgauge.estimation.kinds import DEFAULT
+from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.languages import Sentence, Voice
 from fairgauge.planning.planned_widths import aimed_error, answers_needed
 from fairgauge.reports.display import Display, display_of

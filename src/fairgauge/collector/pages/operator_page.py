@@ -19,7 +19,7 @@ from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.audit_log import site_words
 from fairgauge.collector.pages.html import carried, on_loopback, page, see_other, voice_of
 from fairgauge.collector.pages.study_pages import pages_of
-from fairgauge.collector.queries import read_values
+from fairgauge.collector.query_parameters import read_values
 from fairgauge.collector.service import Entry
 from fairgauge.collector.sessions import COOKIE, SECONDS
 from fairgauge.errors import FairgaugeError, InvalidInput
@@ -31,7 +31,7 @@ from fairgauge.server.server_errors import NotAllowed
 from fairgauge.study import Question, Study
 from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon
-from fairgauge.targets.inputs import OUTSIDERS
+from fairgauge.targets.channel_inputs import OUTSIDERS
 
 T = TypeVar("T")
 # What the study itself says, by its own names.

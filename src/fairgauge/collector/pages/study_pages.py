@@ -15,7 +15,7 @@ from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import Desk, HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
 from fairgauge.collector.pages.live_results import Live, Reckoner
-from fairgauge.collector.queries import ReportQuery
+from fairgauge.collector.query_parameters import ReportQuery
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.service import Collector, Entry
 from fairgauge.collector.stores.store import Published

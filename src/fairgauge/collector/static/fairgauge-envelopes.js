@@ -2,7 +2,7 @@
  * fairgauge-envelopes.js: send through a relay, so that the collector does not see the address of this browser.
  *
  * Oblivious HTTP (RFC 9458) with binary HTTP (RFC 9292) and HPKE (RFC 9180: X25519, HKDF-SHA256, AES-128-GCM), on
- * WebCrypto: the same as fairgauge.unlinkable.oblivious in Python, with the same test vectors.
+ * WebCrypto: the same as fairgauge.unlinkable.oblivious_http in Python, with the same test vectors.
  *
  *   const config = readConfig(study.gateway);
  *   const response = await askThrough(relay, config, { method: "POST", url, headers, content });

@@ -25,17 +25,17 @@ from fairgauge.estimation.confidence_set import Test, inverted, nearly_inverted,
 from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.estimands import Estimands, Ratio
 from fairgauge.estimation.gap_score import GapScore, Split, Thrown
+from fairgauge.estimation.hypothesis_tests import SHARE, GapTest, NormalGapTest
 from fairgauge.estimation.interval import Interval, over
-from fairgauge.estimation.kinds import IntervalKind
+from fairgauge.estimation.interval_kinds import IntervalKind
 from fairgauge.estimation.p_values import Rejected, by_halving, by_levels, holm
 from fairgauge.estimation.population_gap import PopulationGapTest
 from fairgauge.estimation.population_test import PopulationTest
 from fairgauge.estimation.populations import Laws
 from fairgauge.estimation.share_band import Readings, gap_in_band, mean_in_band
-from fairgauge.estimation.tests import SHARE, GapTest, NormalGapTest
 from fairgauge.languages import Sentence
+from fairgauge.targets.channel_inputs import Matrix, Vector
 from fairgauge.targets.comparisons import Pair, Side
-from fairgauge.targets.inputs import Matrix, Vector
 from fairgauge.targets.symbol_scores import least_variances
 
 # Parts that are fixed, too, but not by a study: for counts that belong to none.

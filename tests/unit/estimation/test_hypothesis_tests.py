@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.estimation.draws import Draws
+from fairgauge.estimation.hypothesis_tests import Hypothesis, NormalGapTest, extent, least_margin
 from fairgauge.estimation.populations import Laws
-from fairgauge.estimation.tests import Hypothesis, NormalGapTest, extent, least_margin
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.surveys import designed

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.designs import designs_for, known_designs, make_channel
 from fairgauge.errors import InvalidInput, MissingExtra
-from fairgauge.estimation.kinds import check_confidence, kind_of
+from fairgauge.estimation.interval_kinds import check_confidence, kind_of
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Metric
 from fairgauge.targets.scores import Scores

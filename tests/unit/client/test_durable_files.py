@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.client.disk import rename_to_free
+from fairgauge.client.durable_files import rename_to_free
 
 
 @pytest.fixture(params=["links", "no links"])

@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.languages import PLAIN, Voice, catalogue
 from fairgauge.planning import Grouping, read_attribute, read_questions
-from fairgauge.reports.planning import PlanView, plan_views
+from fairgauge.reports.epsilon_choice import PlanView, plan_views
 
 # What a study's author wrote, and English and Latin that stay in every language.
 KEPT = {"wait", "female", "male", "x", "ms", "epsilon", "target", "means", "randomized", "response", "design"}

@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.kinds import DEFAULT, KINDS, SITE_KINDS, IntervalKind
+from fairgauge.estimation.interval_kinds import DEFAULT, KINDS, SITE_KINDS, IntervalKind
 
 _Q = TypeVar("_Q", bound="Query")
 FORMATS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}

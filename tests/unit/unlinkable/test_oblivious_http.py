@@ -1,6 +1,6 @@
 """Envelopes: the example of RFC 9458 byte for byte, another implementation of HPKE, and what does not open.
 
-Covers: fairgauge.unlinkable.oblivious, fairgauge.unlinkable.hpke
+Covers: fairgauge.unlinkable.oblivious_http, fairgauge.unlinkable.hpke
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.unlinkable.hpke import expand, extract, public_of, send_to
-from fairgauge.unlinkable.oblivious import (
+from fairgauge.unlinkable.oblivious_http import (
     SEALED_REQUEST,
     SEALED_RESPONSE,
     SIZE,
@@ -128,7 +128,7 @@ def test_a_key_configuration_has_one_form():
 def test_without_the_extra_there_is_one_sentence():
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); sys.modules['cryptography'] = None; "
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code + "import fairgauge.unlinkable.oblivious"],
+        [sys.executable, "-I", "-S", "-c", code + "import fairgauge.unlinkable.oblivious_http"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr.splitlines()[-1].endswith(

@@ -1,6 +1,6 @@
 """Kinds of intervals: one value each, from which everything else reads.
 
-Covers: fairgauge.estimation.readers.
+Covers: fairgauge.estimation.interval_readers.
 """
 
 import subprocess
@@ -10,8 +10,8 @@ import pytest
 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.inference import SUM_READERS
-from fairgauge.estimation.kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of
-from fairgauge.estimation.readers import READERS, Reader, reader_of
+from fairgauge.estimation.interval_kinds import DEFAULT, KINDS, LIVE, SITE_KINDS, check_confidence, kind_of
+from fairgauge.estimation.interval_readers import READERS, Reader, reader_of
 from tests.samples import site_study
 
 SITES = site_study().mechanism
@@ -60,6 +60,6 @@ def test_unknown_names_and_impossible_confidences_are_refused():
 
 
 def test_naming_the_kinds_loads_no_numbers():
-    code = "import sys, fairgauge.estimation.kinds; print('numpy' in sys.modules, 'scipy' in sys.modules)"
+    code = "import sys, fairgauge.estimation.interval_kinds; print('numpy' in sys.modules, 'scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

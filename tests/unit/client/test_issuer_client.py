@@ -1,6 +1,6 @@
 """Fetching a blind ticket: what is sent, what is kept, and an issuer with another key.
 
-Covers: fairgauge.client.exchange, fairgauge.client.ledger
+Covers: fairgauge.client.issuer_client, fairgauge.client.ledger
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Ledger
-from fairgauge.client.exchange import fetch_token
+from fairgauge.client.issuer_client import fetch_token
 from fairgauge.collector.admission import Gate
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey, sign_blinded

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.collector.admission import PublishingTerms
-from fairgauge.collector.queries import EstimateQuery, ExportQuery, Query, read_values, rule_of
+from fairgauge.collector.query_parameters import EstimateQuery, ExportQuery, Query, read_values, rule_of
 from fairgauge.collector.routes import openapi
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import KINDS

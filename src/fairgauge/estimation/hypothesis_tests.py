@@ -37,7 +37,7 @@ from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.estimation.edgeworth import Moments
 from fairgauge.estimation.gap_score import GapScore
 from fairgauge.estimation.populations import Laws
-from fairgauge.targets.inputs import Matrix, Vector
+from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # Prices of variance at which moments are bounded, as parts of the largest that can matter.  Every price is valid.
 _PRICES: Vector = np.array([-1, -0.4, -0.15, 0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1, 1.3])

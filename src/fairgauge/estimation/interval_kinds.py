@@ -1,7 +1,7 @@
 """Kinds of intervals: what each is about, and what it promises.
 
 Everything that names, offers or explains an interval asks here.  This module is light: what computes is in
-``fairgauge.estimation.readers``.
+``fairgauge.estimation.interval_readers``.
 """
 
 from collections.abc import Mapping

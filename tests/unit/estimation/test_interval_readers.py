@@ -7,7 +7,7 @@ from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.readers import READERS, TestReader
+from fairgauge.estimation.interval_readers import READERS, TestReader
 from tests.surveys import expected_tally, people, study, tells_all
 from tests.unit.estimation.test_estimands import law
 from tests.unit.estimation.test_normal import CASES, UNKNOWN

@@ -4,10 +4,10 @@ import pytest
 
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.kinds import KINDS
-from fairgauge.planning import rows as parts
+from fairgauge.estimation.interval_kinds import KINDS
+from fairgauge.planning import plan_rows as parts
+from fairgauge.planning.plan_rows import cap_cost, gaps_of
 from fairgauge.planning.planned_widths import expected
-from fairgauge.planning.rows import cap_cost, gaps_of
 from fairgauge.targets.scores import Scores
 
 RECALL = Metric("recall", 0, 1)

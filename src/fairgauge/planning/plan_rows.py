@@ -16,15 +16,15 @@ from fairgauge.designs import make_channel
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.many_groups import largest_mean_ratio, value_without_cap
 from fairgauge.designs.registry import SIMPLEST
-from fairgauge.estimation.kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
-from fairgauge.estimation.readers import reader_of
+from fairgauge.estimation.interval_kinds import DEFAULT, LIVE, IntervalKind, check_confidence, kind_of
+from fairgauge.estimation.interval_readers import reader_of
 from fairgauge.languages import Numeral, Sentence
 from fairgauge.planning.planned_widths import Expected, expected, planned_width
 from fairgauge.planning.table_pairing import best_tables
 from fairgauge.study import Attribute, Metric, Question, Study, TargetName
 from fairgauge.study.margins import side_name
+from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.comparisons import Contrast
-from fairgauge.targets.inputs import Vector
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import FEW, Target
 

@@ -6,8 +6,8 @@ hear the reply, asks again and gets the same.  So one ordinary ticket gives one 
 
 from fairgauge.client.answer import check_ticket
 from fairgauge.client.delivery import Patience
+from fairgauge.client.http_client import place, request
 from fairgauge.client.ledger import Ledger
-from fairgauge.client.web import place, request
 from fairgauge.client.witness import check_signed_for
 from fairgauge.errors import AnswerRefused, CannotAnswer, CannotSend, InvalidInput, NotSigned
 from fairgauge.study import Study

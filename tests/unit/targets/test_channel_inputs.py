@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT
-from fairgauge.targets.inputs import ABSTAINING, Inputs
+from fairgauge.targets.channel_inputs import ABSTAINING, Inputs
 from tests.samples import sample_channel
 
 PLAIN = Inputs(2, np.array([-1.0, 0.0, 1.0]))

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairgauge.errors import InvalidInput
-from fairgauge.tallies.addresses import listed, readable, size
 from fairgauge.tallies.files import count_files
+from fairgauge.tallies.remote_files import listed, readable, size
 from tests.samples import sample_study
 
 STUDY = sample_study()
