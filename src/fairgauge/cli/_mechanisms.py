@@ -3,7 +3,7 @@
 A command's own functions are for devices.  A method of the same name, without the underscore, stands in for one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -184,8 +184,12 @@ class _Sites:
             told = ", ".join("sites" if name == "clients" else name for name in names)
             raise InvalidInput("given", told or "nothing", rule)
 
-    def show_first(self, plans: "Plans") -> None:
-        del plans  # all is known at once
+    def first_lines(self, form: str, questions: "CountedQuestions", asked: Mapping[str, Any]) -> dict[str, Any]:
+        del form, questions, asked  # all is known at once
+        return {}
+
+    def show_first(self, plans: "Plans", *, begun: bool) -> None:
+        del plans, begun
 
     def show_missed(self, context: typer.Context, questions: "CountedQuestions", plans: "Plans") -> None:
         del context, questions, plans  # what else could be done is for devices

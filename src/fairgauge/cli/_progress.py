@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from fairgauge.cli._console import err
+from fairgauge.cli._console import err, out
 
 
 class _Waiting:
@@ -74,7 +74,13 @@ def designing() -> Iterator[Callable[[str], object]]:
             yield name
 
 
-def _shown(*more: ProgressColumn) -> Progress:
-    """Return a bar with what is being done before it, as it is: [brackets] are no markup."""
+@contextmanager
+def _shown(*more: ProgressColumn) -> Iterator[Progress]:
+    """Show a bar with what is being done before it, as it is: [brackets] are no markup."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *more, TimeElapsedColumn())
-    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        before, out.bar = out.bar, progress if err.is_terminal else None
+        try:
+            yield progress
+        finally:
+            out.bar = before

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from fairgauge.cli._console import out, show_table
+from fairgauge.cli._console import Lines, out, show_table
 from fairgauge.estimation import Estimate, Interval
 from fairgauge.reports.non_response import any_sentence
 from fairgauge.reports.small_multiples import left_out_sentence, shown_gaps, shown_response
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fairgauge.planning.plans import AnsweringLine
 
 _MOST_PARTS = 30
+# How long numbers get in the lines of designs.
+_LONGEST = {"epsilon": len("impossible"), "clients": len("100,000,000"), "error": len("0.0001234")}
+_LONG_VARIANCE = len("1,234.5")
 # Above the rows of groups' means.
 MEAN = "mean of"
 
@@ -33,28 +36,52 @@ def show_plan(plan: "Plan") -> None:
 
 def show_designs(plan: "Plan") -> None:
     """Print what each design gives: a plan's first lines, which need no more than itself."""
-    columns = ["design", "epsilon", "clients", "error ±", "K·Var", "symbols", "levels"]
-    power = any(row.power is not None for row in plan.rows)
-    rows: list[list[str | Text]] = [
-        [
-            Text(row.design, "bold" if row.design == plan.best else ""),
-            _number(row.epsilon),
-            "impossible" if row.clients is None else f"{row.clients:,}",
-            _number(row.error),
-            _number(row.variance),
-            _number(row.symbols),
-            _number(row.levels),
-            *([f"{row.power:.1%}" if row.power is not None else "-"] if power else []),
-        ]
-        for row in plan.rows
-    ]
-    if plan.solved_for == "epsilon":
-        for row, found in zip(plan.rows, rows, strict=True):
-            found[1] = "impossible" if row.epsilon is None else found[1]
-    show_table(*columns, *(["power"] if power else []), rows=rows)
+    lines = DesignLines([row.design for row in plan.rows], plan.solved_for)
+    for row in plan.rows:
+        lines.show(row)
+    show_assumed(plan)
+
+
+def show_assumed(plan: "Plan") -> None:
+    """Print what the variances of a plan's designs assume of values."""
     assumed = next((row.assumes for row in plan.rows if row.assumes is not None), None)
     if assumed is not None:
         out.print(f"K·Var: the variance times the clients, with values from -1 to 1; it assumes {assumed}.")
+
+
+class DesignLines:
+    """What each design of a plan gives, a line for each as soon as it is known.
+
+    Args:
+        designs: The names of all that will come.
+        solved_for: What the plan looks for.
+    """
+
+    def __init__(self, designs: Sequence[str], solved_for: str) -> None:
+        self._longest, self._solved_for = max(map(len, designs), default=0), solved_for
+        self._lines: Lines | None = None
+
+    def show(self, row: "PlanRow") -> None:
+        """Print the line of one design."""
+        cells = {
+            "design": row.design,
+            "epsilon": _number(row.epsilon),
+            "clients": "impossible" if row.clients is None else f"{row.clients:,}",
+            "error ±": _number(row.error),
+            "K·Var": _number(row.variance),
+            "symbols": _number(row.symbols),
+            "levels": _number(row.levels),
+        }
+        if self._solved_for == "epsilon" and row.epsilon is None:
+            cells["epsilon"] = "impossible"
+        if row.power is not None:
+            cells["power"] = f"{row.power:.1%}"
+        if self._lines is None:
+            # Room for what may come below: what is given is as long in every line.
+            room = {"design": self._longest, "K·Var": _LONG_VARIANCE, "power": len("100.0%")}
+            room["error ±" if self._solved_for == "error" else self._solved_for] = _LONGEST[self._solved_for]
+            self._lines = Lines(list(cells), [max(room.get(name, 0), len(cell)) for name, cell in cells.items()])
+        self._lines.show(*cells.values())
 
 
 def show_best(plan: "Plan") -> None:

@@ -20,9 +20,9 @@ from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.cli._mechanisms import own
 from fairgauge.cli._option_rules import check_plan, retyped
 from fairgauge.cli._progress import designing
-from fairgauge.cli._show import show_best, show_designs, show_plan
+from fairgauge.cli._show import DesignLines, show_assumed, show_best, show_designs, show_plan
 from fairgauge.client.epochs import sharing_of
-from fairgauge.designs import AUTO, check_design
+from fairgauge.designs import AUTO, check_design, designs_for
 from fairgauge.designs.classical_designs import Budgets
 from fairgauge.errors import InvalidInput
 from fairgauge.planning import Plan, Plans
@@ -177,7 +177,8 @@ def plan(
             waiting(f"Working out {design}")
 
         if aim is None:
-            plans = plan_questions(asked_of, **asked, **two, progress=progress)
+            lines = own(contributors, _first_lines)(form, asked_of, asked | two)
+            plans = plan_questions(asked_of, **asked, **two, **lines, progress=progress)
         else:
             given = asked | {"error": two["error"]}
             plans = plan_in_crowd(first, aim, given, designs=asked.get("designs"), progress=progress)
@@ -186,7 +187,7 @@ def plan(
             terms: Terms = {"confidence": confidence, "interval": interval, "metric": first.metric}
             write_bytes("plot", plot, picture(check_kind(plot), Scores.of(first), count, **terms))
         if form == "people":
-            own(contributors, _show_first)(plans)
+            own(contributors, _show_first)(plans, begun=aim is None)
         plans = with_answering(asked_of, plans)
         made = None if output is None or title is None else planned_study(plans[0], first, title)
         if made is not None and output is not None:
@@ -266,10 +267,19 @@ def _check_crowd(wanted: PlanRequest, output: Path | None, title: str | None, ai
         raise InvalidInput("title", title, "must be given with --output")
 
 
-def _show_first(plans: Plans) -> None:
-    """Print what is known already of one question: what comes then takes longer."""
+def _first_lines(form: Form, questions: Sequence[Question], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what shows each design of one question as soon as it is known: what comes then takes longer."""
+    if form != "people" or len(questions) > 1:
+        return {}
+    designs = asked.get("designs") or designs_for(Scores.of(questions[0]))
+    wanted = next((name for name in ("epsilon", "clients") if asked[name] is None), "error")
+    return {"known": DesignLines(designs, wanted).show}
+
+
+def _show_first(plans: Plans, *, begun: bool) -> None:
+    """Print what is known already of one question, but for lines that are there."""
     if len(plans) == 1:
-        show_designs(plans[0])
+        (show_assumed if begun else show_designs)(plans[0])
 
 
 def _show_missed(context: typer.Context, questions: Sequence[Question], plans: Plans) -> None:

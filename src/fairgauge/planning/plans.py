@@ -388,6 +388,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
     designs: Sequence[str] | None = None,
     beside: Beside | None = None,
     progress: Callable[[str], object] = str,
+    known: Callable[[PlanRow], object] = id,
     attribute: Attribute | None = None,
     drawn: float = 0.0,
 ) -> Plan:
@@ -405,6 +406,7 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         designs: Which designs to compare; all that serve the scores unless given.
         beside: The other questions of the study, if there are any.
         progress: Called with the name of each design before it is worked out.
+        known: Called with the row of each design as soon as it is worked out.
         attribute: Whose names the groups have; they are numbered unless given.
         drawn: How many secret draws there are for each answer.
 
@@ -421,10 +423,12 @@ def plan_for(  # noqa: PLR0913 - two of three are given, and the rest have defau
         tables = 1 if beside is None else beside.tables
         question = _Asked(scores.by(design), kind, alpha, design, metric, attribute, tables, drawn=drawn)
         rows.append(_row(question, given, detect))
+        known(rows[-1])
     if beside is not None and beside.together is not None:
         progress(TOGETHER)
         shared = _Asked(scores, kind, alpha, TOGETHER, metric, attribute, beside.fewer, beside.together)
         rows.append(_row(shared, given, detect))
+        known(rows[-1])
     return Plan(
         given.missing, confidence, interval, scores.target.kind, tuple(rows), condition=condition(scores.target)
     )

@@ -6,10 +6,13 @@ Covers: fairgauge.cli._crowd.
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairgauge.cli.plan import TWO_EQUAL
+from fairgauge.errors import Impossible
+from fairgauge.planning import plans
 from fairgauge.study import Release, Study
 from tests.unit.cli.conftest import Run, refused
 
@@ -54,6 +57,31 @@ def test_people_get_a_table_and_a_sentence(fairgauge: Run):
         "K·Var: the variance times the clients, with values from -1 to 1; it assumes the worst level from 0.1 to 0.9, "
         "the same in every group, with a standard deviation of at most 0.15."
     )
+
+
+def test_a_design_is_shown_before_the_next_is_worked_out(fairgauge: Run, monkeypatch: pytest.MonkeyPatch):
+    whole = fairgauge("plan", *TERMS, "--design", "randomized-response").out.splitlines()[1].split()
+    usual = plans._row
+
+    def second_fails(question: Any, *more: Any) -> Any:
+        if question.design == "laplace":
+            raise Impossible("this one takes too long")
+        return usual(question, *more)
+
+    monkeypatch.setattr(plans, "_row", second_fails)
+    done = fairgauge("plan", *TERMS)
+    assert done.status != 0
+    assert [line.split()[0] for line in done.out.splitlines()] == ["design", "randomized-response"]
+    assert done.out.splitlines()[1].split() == whole
+    assert fairgauge("plan", *TERMS, "--json").out == ""
+
+
+@pytest.mark.parametrize("asked", [("--clients", 10**6), ("--error", 0.001), ("--clients", 10**6, "--detect", 0.1)])
+def test_numbers_stand_below_each_other(fairgauge: Run, asked: tuple[object, ...]):
+    done = fairgauge("plan", *GROUPS, "--epsilon", 2, *asked)
+    head, *rows = done.out.splitlines()[: 1 + len(DESIGNS)]
+    assert {len(row) for row in rows} == {len(head)}
+    assert len(head) <= 80 or "power" in head
 
 
 def test_clients_and_epsilon_can_be_asked_for(fairgauge: Run):
@@ -146,7 +174,8 @@ def test_a_plot_is_written_whole_or_not_at_all(fairgauge: Run, elsewhere: Path, 
     assert (elsewhere / "plan.svg").read_bytes().startswith(b"<?xml")
     assert [path.name for path in elsewhere.iterdir()] == ["plan.svg"]
     done = fairgauge("plan", *TERMS, "--plot", "missing/plan.svg")
-    assert refused(done, "plot=missing/plan.svg: cannot be written: No such file or directory")
+    assert done.status == 2
+    assert done.err == "fairgauge: plot=missing/plan.svg: cannot be written: No such file or directory\n"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from fairgauge.cli import _progress
+from fairgauge.cli._console import Output
 from fairgauge.cli._progress import designing, waiting
 from fairgauge.designs.column_generation import Search
 from tests.unit.cli.conftest import Run
@@ -61,3 +62,17 @@ def test_a_terminal_shows_what_is_searched_and_how_far_it_is(on_terminal: bool, 
         return
     assert "Designing the channel for [recall], search 2" in text
     assert "100%" in text
+
+
+def test_what_is_printed_meanwhile_stands_above_the_bar(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch):
+    both = Output(file=terminal, force_terminal=True, width=100, markup=False)
+    monkeypatch.setattr(_progress, "out", both)
+    with waiting("Working") as bar:
+        both.print("a line")
+        bar.begin("still at it")
+    both.print("the last")
+    shown = terminal.getvalue()
+    before, _, after = shown.partition("a line\n")
+    assert before.endswith("\x1b[2K")  # the bar's own line is empty by then
+    assert "still at it" in after
+    assert shown.endswith("\x1b[2Kthe last\n")
