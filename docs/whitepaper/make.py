@@ -128,7 +128,10 @@ def html() -> str:
         "generator": False,
     }
     made = publish_string(source(), parser=myst.Parser(), writer=writer, settings_overrides=settings)
-    return str(made)
+    # No line begins with the comma after a formula.
+    return re.sub(
+        r"(<math\b(?:(?!</math>).)*</math>)([.,;:)]+)", r'<span class="whole">\1\2</span>', str(made), flags=re.DOTALL
+    )
 
 
 def sessions(text: str) -> list[tuple[str, str]]:

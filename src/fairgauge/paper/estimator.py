@@ -2,8 +2,8 @@ r"""The paper's estimators on the tally of a study: of M_R and M_L with the budg
 
 .. math::
 
-    \hat m_G = \frac{1}{a (2b-1)\, n_G} \sum_{g' = G} v' \;\text{(M_R)}, \qquad
-    \hat m_G = \frac{1}{a\, n_G} \sum_{g' = G} v' \;\text{(M_L)}
+    \hat m{}_G = \frac{1}{a (2b-1)\, n_G} \sum_{g' = G} v' \;\text{(M_R)}, \qquad
+    \hat m{}_G = \frac{1}{a\, n_G} \sum_{g' = G} v' \;\text{(M_L)}
 
 The sizes :math:`n_G` are taken for known, as the paper does: the stated shares of the answers.
 

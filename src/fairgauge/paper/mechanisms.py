@@ -107,7 +107,7 @@ class ResponseMechanism(PaperMechanism):
 
     .. math::
 
-        \mathrm{Var}[\hat m_G] = \frac{1}{a (2b-1)^2 n}
+        \mathrm{Var}[\hat m{}_G] = \frac{1}{a (2b-1)^2 n}
         \Big(1 - a (2b-1)^2 \nu^2 + \frac{K - n}{n}\, e^{-\varepsilon_1}\Big)
 
     The paper has (1 - a)/a in place of the last factor, which is the same for two groups.
@@ -141,7 +141,7 @@ class LaplaceMechanism(PaperMechanism):
 
     .. math::
 
-        \mathrm{Var}[\hat m_G] = \frac{1}{n} \Big( \nu^2 \frac{1-a}{a} +
+        \mathrm{Var}[\hat m{}_G] = \frac{1}{n} \Big( \nu^2 \frac{1-a}{a} +
         \frac{1}{a} \big(\sigma^2 + \frac{K - n}{n}\, \bar\sigma^2 e^{-\varepsilon_1}\big) \Big),
         \quad \sigma^2 = \frac{8}{\varepsilon_2^2}, \quad \bar\sigma^2 = \frac{2 k^2}{\varepsilon_2^2}
 
