@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 _SIZES = re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])")
 # The converter takes 17 for the numerator of \frac17 and what follows for the denominator, and sets the h of \hat S_h
 # below the S.  Both come out as other formulas, and without a word.
-_MISREAD = re.compile(r"\\[td]?frac\s*\d\d|\\(?:hat|tilde|bar)\s*(?:\w|\{\w+\})\}?_")
+MISREAD = re.compile(r"\\[td]?frac\s*\d\d|\\(?:hat|tilde|bar)\s*(?:\w|\{\w+\})\}?_")
 
 
 def inline(translator: HTML5Translator, node: nodes.math) -> None:
@@ -37,7 +37,7 @@ def display(translator: HTML5Translator, node: nodes.math_block) -> None:
 
 def convert(node: nodes.math | nodes.math_block, *, as_block: bool) -> str:
     """Convert LaTeX to MathML; a formula that cannot be converted is a warning, and so fails the build."""
-    misread = _MISREAD.search(node.astext())
+    misread = MISREAD.search(node.astext())
     if misread:
         logger.warning("%r would come out as another formula: write braces", misread[0], location=node)
     try:

@@ -10,20 +10,25 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from docutils import nodes
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "docs" / "whitepaper"
 LIBRARIES = [path for path in sys.path if path.endswith("site-packages")]
 
 
-@pytest.fixture(scope="module")
-def make() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("whitepaper", PAPER / "make.py")
+def loaded(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def make() -> ModuleType:
+    return loaded(PAPER / "make.py")
 
 
 def run(*words: object, folder: Path) -> None:
@@ -83,6 +88,21 @@ def test_the_paper_is_whole_and_says_what_the_pages_say(make: ModuleType) -> Non
         assert sentence in maths
     for section in ("The problem", "The mechanism", "Secret draws", "Measurements", "what can go wrong"):
         assert re.search(rf"^## \d+\. .*{section}", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("formula", [r"\frac17 \sum_i x_i", r"{\hat S}_h", r"\hat S_h", r"\tilde{m}_h"])
+def test_a_formula_that_would_come_out_as_another_one_fails_the_pages(
+    formula: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The converter makes 17 over a sum of the first, and sets the h below the letter of the others."""
+    mathml = loaded(ROOT / "docs" / "_ext" / "mathml.py")
+    warned: list[object] = []
+    monkeypatch.setattr(mathml.logger, "warning", lambda *words, **_: warned.append(words))
+    for right in (r"\frac{1}{7} \sum_i x_i", r"\hat S{}_h", r"\hat{\varphi}^2", r"\frac1\pi"):
+        mathml.convert(nodes.math("", right), as_block=False)
+    assert not warned
+    mathml.convert(nodes.math("", formula), as_block=False)
+    assert len(warned) == 1
 
 
 def test_a_page_that_no_longer_has_a_part_is_noticed(make: ModuleType) -> None:
