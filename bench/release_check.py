@@ -39,7 +39,7 @@ PROBES = {
     "spark": "import pyspark, fairgauge.tallies",
 }
 ENGINES = {"polars": "polars", "duckdb": "duckdb", "dask": "dask", "all": "auto"}
-_LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+_LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
 class ReleaseError(Exception):
@@ -113,11 +113,20 @@ def check_wheel(wheel: Path) -> str:
 
 
 def broken_links(folder: Path) -> Iterator[str]:
-    """Yield links of pages to files that are not there."""
+    """Yield links of pages to files, or to parts of them, that are not there."""
     for page in [*folder.glob("*.md"), *(folder / "docs").glob("*.md"), *(folder / "examples").glob("*/README.md")]:
-        for target in _LINK.findall(re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)):
-            if not (page.parent / target).exists():
-                yield f"{page.relative_to(folder)}: {target}"
+        for target, part in _LINK.findall(re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)):
+            file = page.parent / target if target else page
+            if not file.exists() or (part and file.suffix == ".md" and part not in _parts(file)):
+                yield f"{page.relative_to(folder)}: {target}{part and '#'}{part}"
+
+
+def _parts(page: Path) -> set[str]:
+    """Return what a link to a page may name: its own marks, and its headings as GitHub and MyST write them."""
+    text = page.read_text("utf-8")
+    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), flags=re.MULTILINE)
+    named = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+    return named | set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.MULTILINE))
 
 
 def check_source(sdist: Path, folder: Path) -> str:

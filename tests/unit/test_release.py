@@ -70,10 +70,15 @@ def test_the_page_of_licences_is_what_is_installed(monkeypatch: pytest.MonkeyPat
     assert {"numpy", "cryptography", "starlette", "pyspark", "flwr"} <= named
 
 
-def test_links_to_files_lead_to_files(tmp_path: Path) -> None:
+def test_links_to_files_and_their_parts_lead_somewhere(tmp_path: Path) -> None:
     assert list(release_check.broken_links(ROOT)) == []
     (tmp_path / "README.md").write_text("[a](docs/none.md) [b](https://somewhere.example) [c](#here)")
-    assert list(release_check.broken_links(tmp_path)) == ["README.md: docs/none.md"]
+    (tmp_path / "CHANGES.md").write_text("# A `b`: c?\n(own)=\n[x](README.md#none) [y](#own) [z](CHANGES.md#a-b-c)")
+    assert sorted(release_check.broken_links(tmp_path)) == [
+        "CHANGES.md: README.md#none",
+        "README.md: #here",
+        "README.md: docs/none.md",
+    ]
 
 
 def test_every_extra_for_users_is_tried_and_the_readme_has_commands() -> None:
