@@ -1,8 +1,9 @@
 """How often what is said of the truth is wrong: thousands of draws in each cell, decided at the truth.
 
-    python -m bench.decisions                  every cell, 2,000 draws each (`make coverage`)
+    python -m bench.decisions --write          every cell, 2,000 draws each, and the table in docs (`make coverage`)
     python -m bench.decisions Holm sites       cells with such a text in their name
     python -m bench.decisions --draws 200      fewer draws
+    python -m bench.decisions --keep FILE      keep what each cell came to, and go on where FILE ends
 
 An interval holds the truth exactly if its test accepts it, and a sentence ("less than four fifths") is false exactly if
 the interval that it reads excludes the truth.  So nothing is estimated here: counts are drawn from the exact law of
@@ -16,12 +17,16 @@ if a twin passes where it must be caught.
 """
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -29,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from bench import draws_coverage, groups_coverage, response, sites_coverage
+from bench.results import commit
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation.inference import _ratio, reader_for
@@ -44,6 +50,8 @@ from fairgauge.targets.comparisons import margin_sides, pair_names
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 
+PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
+BEGIN, END = "<!-- decisions table: begin -->", "<!-- decisions table: end -->"
 SEED = 20261118
 ALPHA = 0.1
 DRAWS = 2000
@@ -406,26 +414,38 @@ def _elsewhere() -> Iterator[Cell]:
 
 @dataclass(frozen=True)
 class Found:
-    """What became of a cell: how many draws were wrong, which twins passed, and how long it took."""
+    """What became of a cell: how many draws were wrong, with each twin how many, and where and when that was."""
 
     cell: Cell
     draws: int
     missed: int
-    twins: dict[str, tuple[int, int]]
-    seconds: float
+    twins: dict[str, int]
+    at: str
 
     @property
     def p(self) -> float:
         """How likely so many misses are if the promise is just kept."""
         return p_of(self.missed, self.draws, self.cell.promise)
 
+    def to_json(self) -> str:
+        """Return a line that is kept."""
+        told = {"cell": self.cell.name, "draws": self.draws, "missed": self.missed, "twins": self.twins, "at": self.at}
+        return json.dumps(told)
+
+
+def kept_in(file: Path | None) -> dict[str, Found]:
+    """Return what a file keeps, by the names of cells; of one with another name now nothing."""
+    if file is None or not file.exists():
+        return {}
+    every = {cell.name: cell for cell in grid()}
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {line["cell"]: Found(**line | {"cell": every[line["cell"]]}) for line in lines if line["cell"] in every}
+
 
 def measure(cell: Cell, draws: int) -> Found:
     """Decide so many draws of a cell, and of each of its twins."""
-    began = time.process_time()
-    missed = cell.missed(draws)
-    twins = {name: (cell.twin(name, draws), draws) for name in cell.twins}
-    return Found(cell, draws, missed, twins, time.process_time() - began)
+    missed, twins = cell.missed(draws), {name: cell.twin(name, draws) for name in cell.twins}
+    return Found(cell, draws, missed, twins, f"{commit()} on {datetime.now(UTC):%Y-%m-%d}")
 
 
 def broken(found: Sequence[Found]) -> list[str]:
@@ -436,10 +456,34 @@ def broken(found: Sequence[Found]) -> list[str]:
             break
         wrong.append(f"{each.cell.name}: {each.missed} of {each.draws} wrong, {each.cell.promise:.0%} promised")
     for each in found:
-        for name, (missed, draws) in each.twins.items():
-            if p_of(missed, draws, each.cell.promise) > FALSE_POSITIVE_RATE / len(found):
-                wrong.append(f"{each.cell.name}: the twin with {name} wrong passes, {missed} of {draws}")
+        for name, missed in each.twins.items():
+            if p_of(missed, each.draws, each.cell.promise) > FALSE_POSITIVE_RATE / len(found):
+                wrong.append(f"{each.cell.name}: the twin with {name} wrong passes, {missed} of {each.draws}")
     return wrong
+
+
+def table(found: Sequence[Found]) -> str:
+    """Return the page's table."""
+    draws, twins = min(each.draws for each in found), sum(len(each.twins) for each in found)
+    least = {promise: noticed(draws, promise, len(found)) for promise in (ALPHA, ALPHA * SLACK)}
+    worst = min(found, key=lambda each: each.p)
+    said = (
+        f"{len(found)} cells, {draws:,} draws in each. What is said may be wrong in {ALPHA:.0%} of them, with the "
+        f"interval `normal` in {ALPHA * SLACK:.0%}; in 95 of 100 runs a cell is found that is wrong in "
+        f"{least[ALPHA]:.1%} ({least[ALPHA * SLACK]:.1%}). The smallest p-value is {worst.p:.2g} "
+        f"({worst.cell.name}); chance explains all of them together (Holm's method, at {FALSE_POSITIVE_RATE}). "
+        f"All {twins} twins are caught. Measured at commit {' and '.join(sorted({each.at for each in found}))}."
+    )
+    rows = ["decided", "wrong, %", "with alpha doubled, %", "with half the variance, %"]
+    lines = [_row(*rows), _row(*["---"] * len(rows))]
+    for each in found:
+        parts = (each.missed, each.twins.get("alpha"), each.twins.get("variance"))
+        lines.append(_row(each.cell.name, *("" if n is None else f"{100 * n / each.draws:.2f}" for n in parts)))
+    return "\n".join([fill(said, 118, break_long_words=False, break_on_hyphens=False), "", *lines])
+
+
+def _row(*entries: str) -> str:
+    return f"| {' | '.join(entries)} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -449,6 +493,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", nargs="*", default=[], metavar="TEXT", help="no cells with one of these texts")
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--part", default="1/1", help="every n-th cell: 1/2 here and 2/2 on another core")
+    parser.add_argument("--keep", type=Path, help="a file that keeps what was measured, which is not measured again")
+    parser.add_argument("--write", action="store_true", help="rewrite the table in docs/coverage.md")
     typed = parser.parse_args(arguments)
     first, parts = map(int, typed.part.split("/"))
     chosen = [
@@ -457,18 +503,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (not typed.texts or any(text in cell.name for text in typed.texts))
         and not any(text in cell.name for text in typed.without)
     ]
-    found = []
+    found, kept = [], kept_in(typed.keep)
     for cell in chosen[first - 1 :: parts]:
-        each = measure(cell, typed.draws)
+        began = time.process_time()
+        each = kept.get(cell.name) or measure(cell, typed.draws)
         found.append(each)
-        twins = "".join(f", {name} {missed / draws:.1%}" for name, (missed, draws) in each.twins.items())
+        if typed.keep and cell.name not in kept:
+            with typed.keep.open("a", encoding="utf-8") as file:
+                file.write(each.to_json() + "\n")
+        twins = "".join(f", {name} {missed / each.draws:.1%}" for name, missed in each.twins.items())
         least = noticed(each.draws, cell.promise, len(chosen))
         print(
             f"{cell.name}: {each.missed / each.draws:.2%} of {each.draws} wrong, {cell.promise:.0%} promised, noticed "
-            f"from {least:.1%} on; twins{twins or ' none'}; {each.seconds:.0f} s",
+            f"from {least:.1%} on; twins{twins or ' none'}; {time.process_time() - began:.0f} s",
             flush=True,
         )
     wrong = broken(found)
+    if typed.write and not wrong:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     print("\n".join(wrong) or "every cell keeps its promise, and every twin is caught")
     return int(bool(wrong))
 

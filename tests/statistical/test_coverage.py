@@ -133,13 +133,13 @@ def test_cells_are_told_apart_by_their_names_and_every_quick_one_is_there():
 def test_all_cells_together_may_fail_by_chance_as_often_as_one_could():
     """Holm: the worst of some cells counts by their number; a twin that is not caught is said."""
     cell = decisions.Cell("a cell", lambda draws, _alpha, _times: iter([False] * draws))
-    fine = decisions.Found(cell, 2000, 200, {}, 0.0)
-    chance = decisions.Found(cell, 2000, 246, {}, 0.0)  # once in two thousand: nothing, among sixty
+    fine = decisions.Found(cell, 2000, 200, {}, "now")
+    chance = decisions.Found(cell, 2000, 246, {}, "now")  # once in two thousand: nothing, among sixty
     assert 1e-3 / 60 < chance.p < 1e-3
     assert decisions.broken([chance]) == ["a cell: 246 of 2000 wrong, 10% promised"]
     assert decisions.broken([*[fine] * 59, chance]) == []
-    assert decisions.broken([replace(fine, twins={"alpha": (110, 1000)})]) == [
-        "a cell: the twin with alpha wrong passes, 110 of 1000"
+    assert decisions.broken([replace(fine, twins={"alpha": 220})]) == [
+        "a cell: the twin with alpha wrong passes, 220 of 2000"
     ]
 
 
