@@ -106,7 +106,7 @@ mutants: $(STAMP)  ## Break the code in small ways and see whether tests notice;
 	$(BIN)/python -m bench.mutants $(ARGS)
 
 coverage: $(STAMP)  ## Measure how often what is said is wrong, in every kind of study, and rewrite the tables in docs
-	$(BIN)/python -m bench.decisions
+	$(BIN)/python -m bench.decisions --write
 	$(BIN)/python -m bench.coverage --write $(ARGS)
 	$(BIN)/python -m bench.response --write
 	$(BIN)/python -m bench.groups_coverage

@@ -68,8 +68,6 @@ def table(found: list[Held], watched: list[Watched], runs: int) -> str:
             "1): the part of studies whose interval held at *every* look. Only `anytime` promises that."
         ),
         *_by_look(watched),
-        _text("Every cell, with the part of studies in which the gap held, and in which it was told:"),
-        *_by_cell(found),
     ]
     return "\n".join(parts).strip()
 
@@ -106,20 +104,6 @@ def _by_look(watched: list[Watched]) -> Iterator[str]:
     for epsilon in sorted({each.epsilon for each in watched}):
         each = {found.kind: found for found in watched if found.epsilon == epsilon}
         yield _row(epsilon, *(f"{100 * (1 - each[kind].missed / each[kind].runs):.1f}" for kind in WATCHED))
-
-
-def _by_cell(found: list[Held]) -> Iterator[str]:
-    yield from _head("cell", "told", *KINDS)
-    for setting in cells():
-        if not any(held.setting == setting for held in found):
-            continue
-        rows = [held for held in found if held.setting == setting and held.quantity == "gap"]
-        told = max((held.given / held.asked for held in rows), default=0)
-        entries = []
-        for kind in KINDS:
-            here = [held for held in rows if held.kind == kind and held.promised]
-            entries.append(f"{100 * here[0].part:.0f}{' !' if here[0].broken else ''}" if here else "")
-        yield _row(str(setting), f"{100 * told:.0f}", *entries)
 
 
 def _head(*names: str) -> Iterator[str]:
