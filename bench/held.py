@@ -42,13 +42,12 @@ Shown = Iterator[tuple[str, bool | None]]
 
 @dataclass(frozen=True)
 class Held:
-    """In how many studies the interval of one quantity was asked for, given, and missed the truth."""
+    """In how many studies the interval of one quantity was asked for, and missed the truth."""
 
     setting: Setting
     kind: str
     quantity: str
     asked: int
-    given: int
     missed: int
 
     @property
@@ -95,7 +94,7 @@ def measure(setting: Setting, runs: int, *, seed: int, kinds: Iterable[str] = tu
                 missed[quantity] += holds is False
         for quantity, often in asked.items():
             if given[quantity]:
-                yield Held(setting, kind, quantity, often, given[quantity], missed[quantity])
+                yield Held(setting, kind, quantity, often, missed[quantity])
 
 
 def accepted(setting: Setting, tally: Tally, kind: str) -> Shown:
