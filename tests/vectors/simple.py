@@ -5,7 +5,7 @@ Integers that a JavaScript number cannot hold are in strings.
 studies     a document as somebody may write it; its digest, and each table's exact epsilon (as in logs) and loss
 bad         a change to the canonical bytes of "base" (one text replaced by another), or other bytes in hexadecimal,
             and the error, its field and its rule
-logs        high, low, and an upper bound of ln(high / low): the quotient to 50 digits and rounded up, its logarithm to 50
+logs        high, low, and an upper bound of ln(high / low): the quotient to 50 digits, rounded up, its logarithm to 50
             digits, and one more in the last place
 within      high, low, an epsilon, and whether ln(high / low) is at most that
 positions   low, high, a value as a person may type it, v * 2^30 as a fraction or null if it is no number in the range,
