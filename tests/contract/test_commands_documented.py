@@ -18,7 +18,8 @@ from fairgauge.cli.entry import HELP_TEXTS
 from fairgauge.client import agent_command
 from fairgauge.client.command import make_parser
 
-PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 COMMANDS = [
     "agent", "answer", "audit", "design", "embed", "estimate", "issuer", "key", "ledger", "new", "paper", "plan",
     "relay", "report", "serve", "simulate", "store", "tally", "terms", "texts", "ticket", "token", "verify",
@@ -70,6 +71,25 @@ def options_of(name: str) -> set[str]:
         parameters = [one for command in actual_commands()[name] for one in command.params]
         found = {text for one in parameters if isinstance(one, TyperOption) for text in one.opts}
     return found - {"--help"}
+
+
+def unknown_options(text: str) -> set[str]:
+    """Return the options that a text names with a command of ours, and that this command does not have."""
+    return {
+        f"{name} {option}"
+        for name, rest in re.findall(r"`fairgauge ([a-z]+)\b([^`]*)`", text)
+        for option in set(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest)) - options_of(name) - {"--help"}
+    }
+
+
+def test_sentences_name_options_that_are_there():
+    """Blocks are run by other tests; what stands within a line is not."""
+    assert unknown_options("`fairgauge audit --client` and `fairgauge tally a --engine x`") == {"audit --client"}
+    pages = {*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("examples/*/README.md")}
+    # One page compares the study's own file with the commands of before, and the changelog tells of them.
+    pages -= {ROOT / "docs" / "study-file.md", ROOT / "CHANGELOG.md"}
+    unknown = {page.name: unknown_options(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: options for name, options in unknown.items() if options} == {}
 
 
 def test_the_commands_are_the_ones_we_meant():
