@@ -63,8 +63,8 @@ and error a plan takes two: those that are typed, then the file's epsilon, the p
 has an epsilon alone, the plan is for `aim`, or two hundredths of the metric's range, and says so.
 
 **In Python** `fg.new(frame)` drafts a study from a frame. `fg.Study.draft("study.toml")` reads the file, and takes the same
-fields as keywords. `.plans(clients=200_000)` plans, and `.study()` designs. `fg.simulate(study, frame)` then reads a frame by
-the draft's labels; a study that is loaded needs `reading=draft.table` beside it.
+fields as keywords. `.plans(clients=200_000)` plans, and `.study()` designs. `fg.simulate(study, frame, reading=draft.table)`
+reads a frame by the draft's labels: no study knows them, designed or loaded.
 
 **From a table that you have**, `fairgauge new people.csv -o study.toml` writes the file with comments. It looks for columns
 that can be groups and metrics, and for labels, shares, ranges, percent signs and missing values. Since the file may go out

@@ -189,7 +189,7 @@ class Draft:
         return OUTSIDERS if unsaid and self.terms.get("admission") == "open" else self.abstaining
 
     def study(self) -> Study:
-        """Design the study, which then knows how ``simulate`` reads tables of one's own.
+        """Design the study.  How a table of one's own is read stays in the draft: ``reading=draft.table``.
 
         Raises:
             InvalidInput: If something is missing or out of range.
@@ -200,8 +200,7 @@ class Draft:
 
         title = self._given("title", self.title, "must be given: what the study is about, for people")
         epsilon = self._given("epsilon", self.epsilon, "must be given: the privacy loss of one answer")
-        made = make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
-        return made.read_by(self.table)
+        return make_study(title, self.questions(), epsilon, design=self.design or AUTO, **self.terms)
 
     _repr_html_ = late("_repr_html_")
 

@@ -49,8 +49,8 @@ def simulate(
         clients: How many answer; as many as the histogram counts, unless told.  In a study of sites: so many sites,
             drawn from those of the population, instead of each once.
         seed: A number or a generator that makes it repeatable.
-        reading: How a frame or a file is read, where columns or labels are not the study's own: a draft's ``table``. A
-            study that a draft designed knows it.
+        reading: How a frame or a file is read, where columns or labels are not the study's own: a draft's ``table``. No
+            study knows it, whether it was designed here or loaded.
 
     Raises:
         InvalidInput: If the population does not fit the study, or an argument is out of range.
@@ -69,7 +69,7 @@ def simulate(
     """
     if type(study) is not Study:
         check_arguments(study=(study, Study), population=(population, Population))
-    reading = _read_by(study, population, reading)
+    _check_read(population, reading)
     return _DRAWERS[study.mechanism].draw(study, population, clients=clients, seed=seed, reading=reading)
 
 
@@ -93,17 +93,13 @@ def simulate_exactly(
         InvalidInput: If the population does not fit the study, or an argument is out of range.
     """
     check_arguments(study=(study, Study))
-    reading = _read_by(study, population, reading)
+    _check_read(population, reading)
     return _DRAWERS[study.mechanism].draw_exactly(study, population, clients=clients, seed=seed, reading=reading)
 
 
-def _read_by(study: Study, population: Any, reading: Reading | None) -> Reading | None:
-    """Return how a frame or a file is read: as is said here, else as the study's own draft says."""
-    if not isinstance(population, Population | SitePopulation):
-        return reading or study.reading
-    if reading is not None:
+def _check_read(population: Any, reading: Reading | None) -> None:
+    if reading is not None and isinstance(population, Population | SitePopulation):
         raise InvalidInput("reading", reading, "must be given with a frame or a file")
-    return None
 
 
 class Drawer(Protocol):

@@ -3,14 +3,14 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
@@ -128,8 +128,6 @@ class Study:
     order: str | None = None
     release: Release | None = None
     translations: Mapping[str, Texts] | None = field(default=None, hash=False)
-    # How tables of one's own are read for it, as its draft says; no field, since nothing of it is published.
-    reading: ClassVar[Any] = None
 
     if TYPE_CHECKING:  # any list of questions will do; the field is a tuple
 
@@ -162,12 +160,6 @@ class Study:
         The draft plans (``.plans(clients=…)``) and designs (``.study()``); see :mod:`fairgauge.planning.study_draft`.
         """
         return body(Study, "draft")(given, **stated)
-
-    def read_by(self, how: object) -> "Study":
-        """Return the study with how tables of one's own are read for it, which its document never says."""
-        found = replace(self)
-        object.__setattr__(found, "reading", how)
-        return found
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Study":
