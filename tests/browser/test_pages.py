@@ -368,3 +368,14 @@ def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
     operator = signed_in(visitor, published, viewport=PHONE)
     operator.locator("summary", has_text="Close it").first.click()
     check_fits(operator)
+
+
+def test_a_study_in_a_notebook_fits_a_phone(visitor: OpenVisitor):
+    terms = {
+        "operator": "Examplewatch, Responsible AI",
+        "contact": f"{'fairness' * 5}@example.org",
+        "purpose": "To see.",
+    }
+    page = visitor(viewport={"width": 360, "height": 700}).context.new_page()
+    page.set_content(f"<!doctype html><title>A notebook</title>{replace(FALLS, **terms)._repr_html_()}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
