@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from docs import words
+from fairgauge.languages import catalogue
 
 
 def test_every_page_is_prose_with_one_reader_or_reference():
@@ -37,6 +38,18 @@ def test_a_word_more_than_a_limit_is_noticed(monkeypatch: pytest.MonkeyPatch, ca
 def test_a_long_sentence_more_than_the_limit_is_noticed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(words, "LONG", 3)
     assert words.main() == 1
+
+
+@pytest.mark.parametrize("tag", ["en", "de"])  # where a sentence begins with a capital letter
+def test_what_people_are_told_is_short(tag: str):
+    long = [
+        (name, sentence)
+        for name, text in catalogue()[tag].items()
+        for form in (text.values() if isinstance(text, dict) else [text])
+        for sentence in words.sentences(str(form))
+        if len(sentence.split()) > words.LONG
+    ]
+    assert long == []
 
 
 def test_words_are_what_wc_counts(tmp_path: Path):
