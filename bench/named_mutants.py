@@ -752,8 +752,8 @@ NAMED: tuple[NamedMutant, ...] = (
     # -------------------- crowd
     _mutant(
         "crowd: e is left out of the certificate",
-        "below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(1))), t), Decimal(draws + 1))",
-        "below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(2))), t), Decimal(draws + 1))",
+        "below = _DOWN.multiply(_DOWN.multiply(_DOWN.next_minus(_DOWN.exp(Decimal(1))), t), Decimal(draws + 1))",
+        "below = _DOWN.multiply(_DOWN.multiply(_DOWN.next_minus(_DOWN.exp(Decimal(2))), t), Decimal(draws + 1))",
         "test_it_is_the_formula_rounded_up",
     ),
     _mutant(
@@ -788,8 +788,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "crowd: the factor is that of twice the epsilon",
-        "factor = DOWN.multiply(t, DOWN.next_minus(DOWN.exp(epsilon)))",
-        "factor = DOWN.multiply(t, DOWN.next_minus(DOWN.exp(2 * epsilon)))",
+        "factor = _DOWN.multiply(t, _DOWN.next_minus(_DOWN.exp(epsilon)))",
+        "factor = _DOWN.multiply(t, _DOWN.next_minus(_DOWN.exp(2 * epsilon)))",
         "test_it_is_the_formula_rounded_up",
     ),
     _mutant(
@@ -1542,14 +1542,14 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "anytime: stakes follow the alpha that is asked for",
-        "stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))",
+        "stakes = np.sqrt(2 * math.log(2 / _STAKED_ALPHA) / (sizes * variance))",
         "stakes = np.sqrt(2 * math.log(2 / self.alpha) / (sizes * variance))",
         "test_bets_are_the_same_whatever_alpha_and_answers_are",
     ),
     _mutant(
         "anytime: stakes follow how many answered",
-        "sizes, weights = sizes_and_weights(self.planned)",
-        "sizes, weights = sizes_and_weights(int(self.answers))",
+        "sizes, weights = _sizes_and_weights(self.planned)",
+        "sizes, weights = _sizes_and_weights(int(self.answers))",
         "test_anytime::test_widths_are_within_five_percent_of_the_reference",
     ),
     # -------------------- plans of noisy counts
@@ -2049,8 +2049,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: a request may have any number of headers",
-        "or self._headers > MOST_HEADERS:",
-        "or self._headers > 100 * MOST_HEADERS:",
+        "or self._headers > _MOST_HEADERS:",
+        "or self._headers > 100 * _MOST_HEADERS:",
         "test_headers_have_a_largest_number_and_the_rest_is_not_parsed",
     ),
     _mutant(
@@ -2073,7 +2073,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: thousands of requests begin in one round of the event loop",
-        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)",
+        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < _CALM_SECONDS else 0)",
         "pass",
         "test_requests_begin_one_by_one_and_all_that_is_ready_goes_first",
         "test_an_answer_does_not_wait_for_a_thousand_other_requests",
@@ -2110,7 +2110,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: pages may be asked for as often as the collector can make them, beside answers",
-        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)",
+        "await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < _CALM_SECONDS else 0)",
         "await asyncio.sleep(0)",
         "test_requests_without_end_leave_most_of_the_time_to_answers",
     ),
@@ -2323,7 +2323,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "storm: the collector is ready while answers do not fit",
-        "if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:",
+        "if self.intake.failure is not None and now - self.intake.failed < _FAILED_SECONDS:",
         "if self.intake.failure is not None and now < 0:",
         "test_a_store_that_cannot_commit_makes_the_collector_not_ready",
     ),
@@ -2831,8 +2831,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "decoder: a score that is biased passes",
-        "UNBIASED = 1e-9",
-        "UNBIASED = 1e-1",
+        "_UNBIASED = 1e-9",
+        "_UNBIASED = 1e-1",
         "test_what_the_channel_tells_only_nearly_is_not_told",
     ),
     _mutant(
@@ -3045,8 +3045,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "collector: a body may come in any number of pieces",
-        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:",
-        "if not self._refused and self._pieces > MOST_PIECES + self._body_bytes:",
+        "if not self._refused and self._pieces > _MOST_PIECES + self._body_bytes // _MOST_PIECES:",
+        "if not self._refused and self._pieces > _MOST_PIECES + self._body_bytes:",
         "test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed",
     ),
     _mutant(
@@ -3275,8 +3275,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "sessions: one that was ended goes on",
-        "if name_of(cookie) in self._ended: return None",
-        "if name_of(cookie) in self._ended: pass",
+        "if _name_of(cookie) in self._ended: return None",
+        "if _name_of(cookie) in self._ended: pass",
         "test_a_session_that_was_ended_is_over_here_and_wherever_it_is_heard_of",
     ),
     _mutant(
@@ -3542,8 +3542,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "front door: the least crowd epsilon is that of one draw",
-        "return math.floor(high) def best_local(",
-        "return 1 def best_local(",
+        "return math.floor(high) def _best_local(",
+        "return 1 def _best_local(",
         "test_the_least_crowd_epsilon_reaches_an_error_and_a_smaller_one_does_not",
     ),
     _mutant(
@@ -3795,7 +3795,7 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "gap: how unevenly draws are dealt out has no part of alpha",
-        "return self.alpha * (1 - STRAY) if self.draws.count else self.alpha",
+        "return self.alpha * (1 - _STRAY) if self.draws.count else self.alpha",
         "return self.alpha",
         "test_what_draws_are_dealt_out_unevenly_is_paid_for",
     ),
@@ -4107,8 +4107,8 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     _mutant(
         "third mechanism: what a plan is asked for goes to sites whatever is named",
-        "return BY_OUTCOME[outcome]",
-        'return BY_OUTCOME[outcome and "confusion"]',
+        "return _BY_OUTCOME[outcome]",
+        'return _BY_OUTCOME[outcome and "confusion"]',
         "test_plans_and_designs_are_of_one_table",
     ),
     _mutant(

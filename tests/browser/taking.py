@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from fairgauge.collector.pages.take_part import bundle, source
+from fairgauge.collector.pages.take_part import _source, bundle
 from fairgauge.study import Attribute, Study
 from tests.browser.visitor import Visitor
 from tests.samples import RECALL, sample_question, sample_study
@@ -103,6 +103,6 @@ def serve_parts(person: Visitor) -> None:
     """Serve the modules that the page's script is made of, each by itself."""
 
     def serve(route: Route) -> None:
-        route.fulfill(body=source(route.request.url.rpartition("/")[2]), content_type="text/javascript")
+        route.fulfill(body=_source(route.request.url.rpartition("/")[2]), content_type="text/javascript")
 
     person.context.route(re.compile(r"/static/(take-part-\w+|languages|style)\.js$"), serve)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from fairgauge.languages import OWN, Voice, catalogue
-from fairgauge.languages.voice import category
+from fairgauge.languages.voice import _category
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.study.wording import texts_of
 from tests.browser.conftest import Collecting, OpenVisitor
@@ -152,7 +152,7 @@ def test_the_collector_counts_and_writes_as_browsers_do(collector: Collecting, v
     page = visitor().open("/healthz")
     for tag, found in catalogue().items():
         told = page.evaluate("(tag) => [...Array(1001).keys()].map((n) => new Intl.PluralRules(tag).select(n))", tag)
-        assert [category(found["language.plurals"], count) for count in range(1001)] == told, tag
+        assert [_category(found["language.plurals"], count) for count in range(1001)] == told, tag
     written = "(tag) => new Intl.NumberFormat(tag, { minimumFractionDigits: 2 }).format(-1234567.5)"
     for locale in ("en-GB", "de-DE", "de-AT", "de-CH", "ar", "ar-EG", "ar-IQ", "ar-MA", "ar-AE", "ar-TN"):
         ours = Voice.of([locale]).numeral("\N{MINUS SIGN}1,234,567.50").replace("\N{MINUS SIGN}", "-")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from fairgauge.collector.pages.take_part import POLICY
+from fairgauge.collector.pages.take_part import _POLICY
 from fairgauge.study import Attribute
 from tests.browser.conftest import Collecting, OpenVisitor
 from tests.browser.taking import (
@@ -22,8 +22,8 @@ class TestPage:
         study = new_study("Policy")
         path = collector.publish(study)
         headers = collector.ask("GET", path + "/take-part").headers
-        assert headers.get_list("content-security-policy") == [POLICY]
-        assert "unsafe" not in POLICY
+        assert headers.get_list("content-security-policy") == [_POLICY]
+        assert "unsafe" not in _POLICY
         assert headers["cache-control"] == "no-store"
         assert headers["referrer-policy"] == "no-referrer"
 

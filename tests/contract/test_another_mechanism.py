@@ -242,7 +242,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
         registry: Registry[Any] = Registry(getattr(room, name)._each)
         registry.register(Bits, one)
         monkeypatch.setattr(room, name, registry)
-    monkeypatch.setitem(contributors.BY_OUTCOME, "bits", ByBits())
+    monkeypatch.setitem(contributors._BY_OUTCOME, "bits", ByBits())
 
 
 def study_of_bits() -> Study:

@@ -25,7 +25,7 @@ from fairgauge.collector.seal_record import Record
 from fairgauge.collector.signatures import Signer
 from fairgauge.collector.stores import backup, open_store, postgres
 from fairgauge.collector.stores.store import Event
-from fairgauge.collector.workers import EARLY_DEATHS
+from fairgauge.collector.workers import _EARLY_DEATHS
 from fairgauge.server.bearer_tokens import new_token
 from fairgauge.study import Study
 from tests.collecting.kills import publish
@@ -76,7 +76,7 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(tmp_path: Path):
         until(port, 200)
         asyncio.run(ask(port, "POST", "/studies", STUDY.to_bytes(), token))
         assert len(workers_of(crew.pid)) == 2
-        for _ in range(EARLY_DEATHS + 1):  # one that is killed has done nothing wrong, however soon it happens
+        for _ in range(_EARLY_DEATHS + 1):  # one that is killed has done nothing wrong, however soon it happens
             first = workers_of(crew.pid)
             os.kill(first[0], signal.SIGKILL)
             for _ in range(1200):
@@ -257,7 +257,7 @@ IMPATIENT = ("from fairgauge.collector.stores import postgres\npostgres.SECONDS 
 
 
 def test_a_frozen_database_gives_503_before_devices_give_up_and_nothing_is_lost(tmp_path: Path):
-    assert Patience().timeout > postgres.SECONDS  # of which the collector here has less, so that this is short
+    assert Patience().timeout > postgres._SECONDS  # of which the collector here has less, so that this is short
     database = new_postgres()
     with ServerProcess(tmp_path, new_database(database), code=IMPATIENT) as server:
         publish(server, STUDY)

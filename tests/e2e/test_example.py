@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from fairgauge import Attribute, Population, Study, Tally, design, estimate
-from fairgauge.collector.pages.live_results import CONFIDENCE
+from fairgauge.collector.pages.live_results import _CONFIDENCE
 from fairgauge.collector.stores.released_sums import step_of
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval_kinds import LIVE
@@ -119,7 +119,7 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
         dice = np.random.default_rng(seed).random(DEVICES) * sums[:, -1]
         symbols = (dice[:, None] >= sums).sum(axis=1)
         taken += [np.bincount(symbols[:total], minlength=question.channel.symbols) for total in LOOKS]
-    value, alpha = truth / question.metric.scale, 1 - CONFIDENCE
+    value, alpha = truth / question.metric.scale, 1 - _CONFIDENCE
     estimands = estimands_of(question)
     assert estimands.gaps is not None
     reader = AnytimeReader(estimands, np.asarray(taken[0], float), study.planned)
@@ -128,14 +128,14 @@ def misses(demo: ModuleType, study: Study, order: Order) -> int:
     held = np.max(money, axis=0) < np.log(2 / alpha)
     for number in (0, 7, len(LOOKS) - 1):  # what is asked here is what the page shows
         tally = Tally(study.digest, tuple(map(int, taken[number])))
-        gap = estimate(study, tally, confidence=CONFIDENCE, interval=LIVE).questions[0].gaps["female", "male"]
+        gap = estimate(study, tally, confidence=_CONFIDENCE, interval=LIVE).questions[0].gaps["female", "male"]
         assert (gap.low <= truth <= gap.high) == held[number]
     return int((~held.reshape(SEEDS, len(LOOKS)).all(axis=1)).sum())
 
 
 def test_it_holds_the_truth_at_every_look_at_the_nominal_rate(demo: ModuleType, study: Study):
     missed = misses(demo, study, lambda people: people)
-    assert binom.sf(missed - 1, SEEDS, 1 - CONFIDENCE) > FALSE_POSITIVE_RATE
+    assert binom.sf(missed - 1, SEEDS, 1 - _CONFIDENCE) > FALSE_POSITIVE_RATE
 
 
 def test_in_sorted_order_it_would_not(demo: ModuleType, study: Study):
@@ -143,7 +143,7 @@ def test_in_sorted_order_it_would_not(demo: ModuleType, study: Study):
     missed = misses(
         demo, study, lambda people: sorted(people, key=lambda p: (p["group"]["sex"], p["values"]["recall"]))
     )
-    assert binom.sf(missed - 1, SEEDS, 1 - CONFIDENCE) < FALSE_POSITIVE_RATE
+    assert binom.sf(missed - 1, SEEDS, 1 - _CONFIDENCE) < FALSE_POSITIVE_RATE
 
 
 def test_owners_are_drawn_in_the_population_s_proportions(demo: ModuleType):

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from fairgauge.client import Answer, Ledger, load_study
 from fairgauge.client.budget import add_up
-from fairgauge.client.delivery import retry_after
+from fairgauge.client.delivery import _retry_after
 from fairgauge.errors import BadTable, CannotAnswer, FairgaugeError
 from fairgauge.study import Attribute, Metric, Question, Study
 from tests.samples import sample_question, sample_study, two_questions
@@ -98,7 +98,7 @@ def test_a_sum_that_python_does_not_write_out() -> None:
 
 @given(st.text() | st.from_regex(r"\A[A-Z][a-z]{2}, \d\d? [A-Z][a-z]{2} \d{2,4} \d\d:\d\d:\d\d( GMT| [+-]\d{4})?\Z"))
 def test_any_retry_after_is_a_number_of_seconds(header: str) -> None:
-    assert 0 <= retry_after(header, now=datetime(2026, 11, 15, tzinfo=UTC)) < float("inf")
+    assert 0 <= _retry_after(header, now=datetime(2026, 11, 15, tzinfo=UTC)) < float("inf")
 
 
 @given(st.lists(st.decimals(0, 100, allow_nan=False, places=30)))

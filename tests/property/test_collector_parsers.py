@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairgauge.client import Answer
 from fairgauge.collector import answer_endpoint
-from fairgauge.collector.answer_endpoint import ONE, read_answer, read_lines, slices
+from fairgauge.collector.answer_endpoint import _ONE, _read_answer, _read_lines, _slices
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.store import Published
 from fairgauge.errors import FairgaugeError, InvalidInput
@@ -67,39 +67,39 @@ def test_the_fast_way_reads_only_what_the_strict_way_reads_alike(data: bytes):
     strict: Answer | None = None
     with suppress(InvalidInput):
         strict = Answer.from_bytes(data)
-    match = ONE.fullmatch(data)
+    match = _ONE.fullmatch(data)
     if match is not None:
         assert strict == Answer(match[2].decode(), match[1].decode(), (int(match[3]),))
     if strict is None or strict.study != STUDY.digest or strict.payload[0] >= STUDY.symbols:
         with pytest.raises(BadAnswer):
-            read_answer(data, ENTRY)
+            _read_answer(data, ENTRY)
     else:
-        assert read_answer(data, ENTRY) == (ENTRY.number, bytes.fromhex(strict.id), str(strict.payload[0]))
+        assert _read_answer(data, ENTRY) == (ENTRY.number, bytes.fromhex(strict.id), str(strict.payload[0]))
 
 
 def test_a_lax_pattern_would_be_noticed():
     lax = re.compile(rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":([0-9]+)\}')
     data = GOOD.replace(b":1}", b":01}")
     assert lax.fullmatch(data)
-    assert not ONE.fullmatch(data)
+    assert not _ONE.fullmatch(data)
 
 
 @given(st.lists(bent(GOOD), min_size=1, max_size=6), st.sampled_from([b"", b"\n"]), st.integers(1, 400))
 def test_a_batch_is_read_as_its_lines_are(lines: list[bytes], end: bytes, size: int):
     body = b"\n".join(lines) + end
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer_endpoint, "SLICE", size)
-        parts = list(slices(body))
+        patch.setattr(answer_endpoint, "_SLICE", size)
+        parts = list(_slices(body))
     split = body.removesuffix(b"\n").split(b"\n")
     assert [line for part in parts for line in part.split(b"\n")] == split
-    read = [one for part in parts for one in read_lines(part, ENTRY)]
+    read = [one for part in parts for one in _read_lines(part, ENTRY)]
     assert len(read) == len(split)
     for line, one in zip(split, read, strict=True):
         if isinstance(one, BadAnswer):
             with pytest.raises(BadAnswer):
-                read_answer(line, ENTRY)
+                _read_answer(line, ENTRY)
         else:
-            assert one == read_answer(line, ENTRY)
+            assert one == _read_answer(line, ENTRY)
 
 
 @given(bent(STUDY.to_bytes()) | st.binary(max_size=300))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.channel import ROW_SUM
-from fairgauge.crowd.crowd_epsilon import DOWN, Blanket, certify
+from fairgauge.crowd.crowd_epsilon import _DOWN, Blanket, certify
 
 Table = tuple[tuple[int, ...], ...]
 Law = dict[tuple[int, ...], Fraction]
@@ -64,7 +64,7 @@ def true_delta(study: tuple[Table, ...], draws: int, factor: Fraction, *, others
 @settings(max_examples=60, deadline=None)
 @given(tables, st.integers(1, 6), st.decimals("0.01", "1.5", places=2), st.sampled_from(["0.1", "0.5", "2"]))
 def test_what_is_true_is_below_what_is_promised(table: Table, draws: int, epsilon: Decimal, t: str) -> None:
-    factor = Fraction(DOWN.next_minus(DOWN.exp(epsilon)))
+    factor = Fraction(_DOWN.next_minus(_DOWN.exp(epsilon)))
     certified, _ = certify([Blanket.of(table)], draws, epsilon, Decimal(t))
     assert true_delta((table,), draws, factor) <= Fraction(certified)
 
@@ -74,7 +74,7 @@ def test_what_is_true_is_below_what_is_promised(table: Table, draws: int, epsilo
     st.tuples(tables, tables), st.integers(1, 4), st.decimals("0.01", "1", places=2), st.sampled_from(["0.2", "0.6"])
 )
 def test_of_two_questions_as_well(pair: tuple[Table, Table], draws: int, epsilon: Decimal, t: str) -> None:
-    factor = Fraction(DOWN.next_minus(DOWN.exp(epsilon)))
+    factor = Fraction(_DOWN.next_minus(_DOWN.exp(epsilon)))
     first, second = (table[:2] for table in pair)
     certified, _ = certify([Blanket.of(first), Blanket.of(second)], draws, epsilon, Decimal(t))
     assert true_delta((first, second), draws, factor) <= Fraction(certified)
@@ -83,7 +83,7 @@ def test_of_two_questions_as_well(pair: tuple[Table, Table], draws: int, epsilon
 def test_the_number_of_draws_is_the_one_that_counts() -> None:
     """Every draw more hides better, so a bound for one more than there are would be too small."""
     table = make_table([[9, 1], [1, 9]])
-    factor = Fraction(DOWN.next_minus(DOWN.exp(Decimal("0.1"))))
+    factor = Fraction(_DOWN.next_minus(_DOWN.exp(Decimal("0.1"))))
     deltas = [true_delta((table,), draws, factor) for draws in range(5)]
     assert all(more < fewer for fewer, more in pairwise(deltas))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairgauge.designs import known_designs
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores
-from fairgauge.targets.symbol_scores import UNBIASED
+from fairgauge.targets.symbol_scores import _UNBIASED
 from fairgauge.targets.target import Target
 
 
@@ -43,7 +43,7 @@ def check(design, scores, epsilon):
     for functional in functionals:
         score = decoder.score(functional)
         assert score is not None
-        assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+        assert np.abs(decoder.rows @ score - functional).max() <= _UNBIASED * np.abs(functional).max()
     assert np.isfinite(scores.variance(channel))
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from fairgauge.estimation import honesty
-from fairgauge.estimation.honesty import SUSPICIOUS, fit_p_value, nearest_mixtures
+from fairgauge.estimation.honesty import SUSPICIOUS, _nearest_mixtures, fit_p_value
 from fairgauge.simulation import Population, simulate
 from fairgauge.study import Question, Study
 from fairgauge.targets.scores import Scores
@@ -84,7 +84,7 @@ def nowhere_near(laws: np.ndarray, rows: np.ndarray, **_: object) -> np.ndarray:
 
 def test_a_mutant_without_the_price_raises_false_alarms(monkeypatch: pytest.MonkeyPatch):
     study, values = asked("two groups"), VALUES["values everywhere"]
-    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "_nearest_mixtures", nowhere_near)
     assert alarms(study, values, 10_000, runs=20) == 0
     monkeypatch.setattr(honesty, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
     found = alarms(study, values, 10_000, runs=20)
@@ -102,7 +102,7 @@ def test_one_forged_answer_in_twenty_is_caught(values: str):
 
 def test_a_mutant_that_suspects_nobody_is_blind(monkeypatch: pytest.MonkeyPatch):
     def honest(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        found: np.ndarray = nearest_mixtures(counts / counts.sum(axis=1, keepdims=True), rows) @ rows
+        found: np.ndarray = _nearest_mixtures(counts / counts.sum(axis=1, keepdims=True), rows) @ rows
         return found
 
     monkeypatch.setattr(honesty, "_suspected", honest)
@@ -116,6 +116,6 @@ def test_what_no_check_can_see_is_an_honest_law():
     honest = np.array([0.15, 0.35, 0.15, 0.35]) @ rows
     for symbol in range(4):
         forged = 0.95 * honest + 0.05 * np.eye(4)[symbol]
-        weights = nearest_mixtures(forged[None], rows)
+        weights = _nearest_mixtures(forged[None], rows)
         assert (weights @ rows)[0] == pytest.approx(forged, abs=1e-7)
         assert (weights >= 0).all()

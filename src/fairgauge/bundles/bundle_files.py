@@ -23,7 +23,7 @@ KINDS = {
     "export": "an export of answers",
 }
 # What a collector's bundle calls them, but for the export, which others write, too.
-NAMES = {
+_NAMES = {
     "study.json": "study",
     "signature.json": "signature",
     "tally.json": "tally",
@@ -148,7 +148,7 @@ def gather(paths: Sequence[Path]) -> Bundle:
         raise InvalidInput("study", ", ".join(map(str, paths)), "has no study in it: give the study too")
     unread = {name: kind for name in others if (kind := _named(name)) is not None and kind not in pieces}
     there = {*pieces, *unread.values()}
-    missing = tuple(kind for kind in NAMES.values() if kind not in there) if inside else ()
+    missing = tuple(kind for kind in _NAMES.values() if kind not in there) if inside else ()
     others = [name for name in others if name not in unread]
     return Bundle(pieces, tuple(map(printable, others)), unread, missing)
 
@@ -211,7 +211,7 @@ def _named(name: str) -> str | None:
     last = PurePosixPath(name)
     if last.suffix in _EXPORTS and _EXPORT.fullmatch(last.stem):
         return "export"
-    return NAMES.get(last.name)
+    return _NAMES.get(last.name)
 
 
 def _keys(data: bytes) -> set[str]:

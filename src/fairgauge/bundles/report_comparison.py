@@ -15,7 +15,7 @@ from fairgauge.reports.provenance import Stated, read_stated
 from fairgauge.study import Study
 from fairgauge.tallies import Tally
 
-Outcome = Literal["same", "digits", "numbers", "other"]
+_Outcome = Literal["same", "digits", "numbers", "other"]
 # Numbers for programs have up to ten digits.  Where an interval ends is searched for, and another processor may stop a
 # hundred-millionth further on; a seal's estimate is compared with the same tolerance.
 _UNROUNDED = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -36,7 +36,7 @@ class Compared:
         why: For ``other`` and ``numbers``, what differs, in words.
     """
 
-    outcome: Outcome
+    outcome: _Outcome
     stated: Stated
     why: str = ""
 
@@ -67,13 +67,13 @@ def compare_report(page: str, study: Study, tally: Tally) -> Compared:
     if stated.version != __version__:
         same = _numbers(page) == _numbers(again)
         why = f"fairgauge {stated.version} made it, and its numbers are not those that these files give"
-        return Compared("numbers", stated, difference(page, again)) if same else Compared("other", stated, why)
+        return Compared("numbers", stated, _difference(page, again)) if same else Compared("other", stated, why)
     if _same_but_for_digits(page, again):
         return Compared("digits", stated)
-    return Compared("other", stated, difference(page, again))
+    return Compared("other", stated, _difference(page, again))
 
 
-def difference(page: str, again: str) -> str:
+def _difference(page: str, again: str) -> str:
     """Return the first thing that a reader of two pages would see to differ, in words."""
     for here, there in zip_longest(_lines(page), _lines(again)):
         if here != there:

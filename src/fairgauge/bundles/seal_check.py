@@ -14,7 +14,7 @@ from fairgauge.study import Study
 from fairgauge.study.mechanism import payload_field
 
 _Agreement = Literal["whole", "numbers", "none"]
-PAGE = 10_000
+_PAGE = 10_000
 _LONGEST_LINE = 2**21
 # What is compared of an estimate that another version may have put into other words.
 _TERMS = ("study", "confidence", "interval", "tolerance")
@@ -87,7 +87,7 @@ def digest_of(study: Study, answers: Iterable[tuple[bytes, str]], *, sealed: int
 
     digest, several = empty(), iter(answers)
     try:
-        while page := list(islice(several, PAGE)):
+        while page := list(islice(several, _PAGE)):
             digest.add(page)
     except SealBroken:
         digest = empty()

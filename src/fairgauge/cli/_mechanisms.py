@@ -251,9 +251,9 @@ def _refuse_each(context: typer.Context, reasons: _Reasons) -> None:
 
 
 SITES = _Sites()
-OWN: Registry[object] = Registry({object: object(), NoisyCounts: SITES, Sites: SITES})
+_OWN: Registry[object] = Registry({object: object(), NoisyCounts: SITES, Sites: SITES})
 
 
 def own(mechanism: object, usual: _Usual) -> _Usual:
     """Return what a mechanism, or whoever will answer by one, has in place of a command's own function, or that."""
-    return cast("_Usual", getattr(OWN[mechanism], usual.__name__.lstrip("_"), usual))
+    return cast("_Usual", getattr(_OWN[mechanism], usual.__name__.lstrip("_"), usual))

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import click
     import typer
 
-SHELLS = ("bash", "zsh", "fish")
+_SHELLS = ("bash", "zsh", "fish")
 Words = dict[str, list[str]]
 _Application = Callable[[], "typer.Typer"]  # with every command
-TOP = ("--help", "--version", "--install-completion", "--show-completion")
+_TOP = ("--help", "--version", "--install-completion", "--show-completion")
 
 
 def words(make_app: _Application) -> Words:
@@ -53,8 +53,8 @@ def script(shell: str, make_app: _Application) -> str:
     Raises:
         InvalidInput: If the shell is none of those that we know.
     """
-    if shell not in SHELLS:
-        raise InvalidInput("shell", shell, f"must be one of {', '.join(SHELLS)}")
+    if shell not in _SHELLS:
+        raise InvalidInput("shell", shell, f"must be one of {', '.join(_SHELLS)}")
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](words(make_app))
 
 
@@ -88,8 +88,8 @@ def named(typed: list[str]) -> str:
         InvalidInput: If neither is one that we know.
     """
     found = typed[0] if typed else Path(os.environ.get("SHELL", "")).name
-    if len(typed) > 1 or found not in SHELLS:
-        raise InvalidInput("shell", " ".join(typed) or found or "nothing", f"must be one of {', '.join(SHELLS)}")
+    if len(typed) > 1 or found not in _SHELLS:
+        raise InvalidInput("shell", " ".join(typed) or found or "nothing", f"must be one of {', '.join(_SHELLS)}")
     return found
 
 
@@ -123,7 +123,7 @@ def _bash(found: Words) -> str:
 _fairgauge() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} words=""
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "{" ".join([*found, *TOP])}" -- "$cur"))
+        COMPREPLY=($(compgen -W "{" ".join([*found, *_TOP])}" -- "$cur"))
         return
     fi
     case ${{COMP_WORDS[1]}} in
@@ -149,7 +149,7 @@ def _zsh(found: Words) -> str:
 _fairgauge() {{
     local -a after
     if (( CURRENT == 2 )); then
-        compadd -- {" ".join([*found, *TOP])}
+        compadd -- {" ".join([*found, *_TOP])}
         return
     fi
     case $words[2] in

@@ -12,7 +12,7 @@ from fairgauge.collector.pages.take_part import bundle, integrity, types
 from fairgauge.errors import InvalidInput
 
 _STUDY = re.compile(r"https?://[^\s\"'<>]+/studies/[0-9a-f]{64}")
-NAME = "fairgauge-study.js"
+_NAME = "fairgauge-study.js"
 
 
 def embed(
@@ -31,11 +31,11 @@ def embed(
     if not output.is_dir():
         raise InvalidInput("output", output, "must be a folder that there is")
     data = bundle()
-    (output / NAME).write_bytes(data)
-    (output / NAME.replace(".js", ".d.ts")).write_bytes(types())
+    (output / _NAME).write_bytes(data)
+    (output / _NAME.replace(".js", ".d.ts")).write_bytes(types())
     seal = integrity(data)
     if json:
-        show_json({"study": study, "script": NAME, "integrity": seal})
+        show_json({"study": study, "script": _NAME, "integrity": seal})
         return
-    typer.echo(f'<script type="module" src="/{NAME}" integrity="{seal}"></script>')
+    typer.echo(f'<script type="module" src="/{_NAME}" integrity="{seal}"></script>')
     typer.echo(f'<fairgauge-study src="{study}"></fairgauge-study>')

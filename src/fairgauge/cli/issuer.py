@@ -17,11 +17,11 @@ issuer = typer.Typer(
     rich_markup_mode=None,
 )
 _Folder = Annotated[Path, typer.Option("--secrets", help="The issuer's own folder with its keys and its book.")]
-SECRETS = Path("fairgauge-issuer")
+_SECRETS = Path("fairgauge-issuer")
 
 
 @issuer.command()
-def key(secrets: _Folder = SECRETS, json: _options.Json = False) -> None:
+def key(secrets: _Folder = _SECRETS, json: _options.Json = False) -> None:
     """Show the public key that a study names, and make it first if there is none: one for each study."""
     try:
         from fairgauge.parties.blind_signing import key_in, make_key
@@ -39,7 +39,7 @@ def key(secrets: _Folder = SECRETS, json: _options.Json = False) -> None:
 def ticket(
     study: _options.StudyFile,
     count: Annotated[str, typer.Option(help="How many.")] = "1",
-    secrets: _Folder = SECRETS,
+    secrets: _Folder = _SECRETS,
     json: _options.Json = False,
 ) -> None:
     """Make ordinary tickets, one a line: each is exchanged for one blind ticket."""
@@ -57,7 +57,7 @@ def ticket(
 @issuer.command()
 def serve(
     study: _options.StudyFile,
-    secrets: _Folder = SECRETS,
+    secrets: _Folder = _SECRETS,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 picks a free one.")] = 8643,
     tls_cert: Annotated[str | None, typer.Option(help="A certificate (PEM): the issuer speaks TLS itself.")] = None,

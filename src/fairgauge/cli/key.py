@@ -20,8 +20,8 @@ from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of
 from fairgauge.server.tickets import Tickets
 
-SECRETS = Path("fairgauge-secrets")
-HOUR = 3600
+_SECRETS = Path("fairgauge-secrets")
+_HOUR = 3600
 
 key = typer.Typer(
     help="Show, rotate and adopt the keys that a collector signs with.", no_args_is_help=True, rich_markup_mode=None
@@ -29,7 +29,7 @@ key = typer.Typer(
 
 
 @key.command()
-def show(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> None:
+def show(secrets: _options.Secrets = _SECRETS, json: _options.Json = False) -> None:
     """Show the public key that signs now, and those of before."""
     now, former = public_of(secrets), former_keys(secrets)
     if now is None:
@@ -43,7 +43,7 @@ def show(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> No
 
 
 @key.command()
-def rotate(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> None:
+def rotate(secrets: _options.Secrets = _SECRETS, json: _options.Json = False) -> None:
     """Replace the signing key; what was signed before is served with the key that signed it."""
     old, new = rotate_key(secrets)
     leave_note(secrets, "rotated the key", new)
@@ -57,7 +57,7 @@ def rotate(secrets: _options.Secrets = SECRETS, json: _options.Json = False) -> 
 
 @key.command()
 def gateway(
-    secrets: _options.Secrets = SECRETS,
+    secrets: _options.Secrets = _SECRETS,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Make a new one; studies that name the one of before go on with that.")
     ] = False,
@@ -74,7 +74,7 @@ def gateway(
 @key.command()
 def adopt(
     store: Annotated[str, typer.Option(help="sqlite:///FILE or postgresql://...")],
-    secrets: _options.Secrets = SECRETS,
+    secrets: _options.Secrets = _SECRETS,
 ) -> None:
     """Let a store belong to the keys of this folder from now on; keys that are missing are made.
 
@@ -92,7 +92,7 @@ async def _adopt(address: str, folder: Path) -> str | None:
     try:
         record = Record(folder, Signer.in_folder(folder))
         Tickets.in_folder(folder)
-        hour = bucket_of(time.time(), HOUR)
+        hour = bucket_of(time.time(), _HOUR)
         known = [fingerprint for purpose, fingerprint in await held.keys() if purpose == RECORD]
         await remember_keys(held, folder, hour)
         await join(held, record, lambda: hour, anew=bool(known) and not record.of(known))

@@ -36,7 +36,7 @@ from fairgauge.study import Metric, Question, Study
 from fairgauge.study.numbers import as_count, as_epsilon, as_number
 from fairgauge.targets.scores import Scores
 
-TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
+_TWO_EQUAL = "Reckoned with two equal groups; --group says otherwise."
 
 
 @in_forms
@@ -154,7 +154,7 @@ def plan(
     clients, epsilon, error, crowd_epsilon = wanted.clients, wanted.epsilon, wanted.error, wanted.crowd_epsilon
     confidence, interval, design = wanted.confidence, wanted.interval, draft.design or AUTO
     own(contributors, _check_enough)(clients=clients or crowd_epsilon, epsilon=epsilon, error=error)
-    for said in filter(None, (wanted.said, TWO_EQUAL if two_equal else None)):
+    for said in filter(None, (wanted.said, _TWO_EQUAL if two_equal else None)):
         (out if form == "people" else err).print(said)
     asked_of = draft.planned_questions()
     count = None if clients is None else as_count(contributors.count, clients)

@@ -18,9 +18,9 @@ from fairgauge.collector.stores.store_check import Checked
 from fairgauge.errors import InvalidInput
 from fairgauge.server.coarse_time import bucket_of, moment_of
 
-WHO = "command line"
-SECRETS = Path("fairgauge-secrets")
-HOUR = 3600
+_WHO = "command line"
+_SECRETS = Path("fairgauge-secrets")
+_HOUR = 3600
 
 store = typer.Typer(
     help="Check, back up, restore, upgrade and thin out what a collector keeps.",
@@ -29,14 +29,14 @@ store = typer.Typer(
 )
 
 _Address = Annotated[str, typer.Option("--store", help="sqlite:///FILE or postgresql://...")]
-GAUGE = "sqlite:///gauge.db"
+_GAUGE = "sqlite:///gauge.db"
 
 
 @store.command()
 @in_forms
 def check(
-    address: _Address = GAUGE,
-    secrets: _options.Secrets = SECRETS,
+    address: _Address = _GAUGE,
+    secrets: _options.Secrets = _SECRETS,
     *,
     form: Form,
 ) -> None:
@@ -52,7 +52,7 @@ def check(
 @in_forms
 def backup(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")],
-    address: _Address = GAUGE,
+    address: _Address = _GAUGE,
     *,
     form: Form,
 ) -> None:
@@ -66,8 +66,8 @@ def backup(
 @in_forms
 def restore(
     backup: Annotated[Path, typer.Argument(help="A file that fairgauge store backup wrote.", show_default=False)],
-    address: _Address = GAUGE,
-    secrets: _options.Secrets = SECRETS,
+    address: _Address = _GAUGE,
+    secrets: _options.Secrets = _SECRETS,
     without_record: Annotated[
         bool, typer.Option("--without-record", help="The record of seals is lost, too: every later seal says so.")
     ] = False,
@@ -78,7 +78,7 @@ def restore(
 
     What the record of seals says was sealed or released after the copy was made is closed.
     """
-    event = Event(bucket_of(time.time(), HOUR), WHO, "restored", backup.name)
+    event = Event(bucket_of(time.time(), _HOUR), _WHO, "restored", backup.name)
     with waiting("Restoring") as bar:
         told = lambda title: bar.say(f"Checking {title}")  # noqa: E731 - one word
         found = asyncio.run(
@@ -94,7 +94,7 @@ def restore(
 
 @store.command()
 def migrate(
-    address: _Address = GAUGE,
+    address: _Address = _GAUGE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
 ) -> None:
     """Bring a store to this version's schema, as serve does when it starts."""
@@ -115,7 +115,7 @@ def forget(
     what: Annotated[
         str, typer.Option("--what", help="answers (of a sealed study; tally and seal stay) or study (all).")
     ],
-    address: _Address = GAUGE,
+    address: _Address = _GAUGE,
 ) -> None:
     """Remove the answers of a sealed study, or a closed study as a whole, and note it in the audit log."""
     if what not in ("answers", "study"):
@@ -129,7 +129,7 @@ def forget(
 @store.command()
 @in_forms
 def log(
-    address: _Address = GAUGE,
+    address: _Address = _GAUGE,
     lines: Annotated[int, typer.Option(help="How many lines, the newest first.")] = 50,
     *,
     form: Form,
@@ -152,7 +152,7 @@ async def _forget(address: str, digest: str, what: str) -> str:
         kept = await held.study(digest)
         if kept is None:
             raise InvalidInput("study", digest, "is not in this store")
-        event = Event(bucket_of(time.time(), HOUR), WHO, f"removed {what}", digest)
+        event = Event(bucket_of(time.time(), _HOUR), _WHO, f"removed {what}", digest)
         if what == "answers" and not await held.drop_answers(kept.number, event):
             raise InvalidInput("study", digest, "must be sealed, and have answers that are not removed yet")
         if what == "study" and not await held.delete(kept.number, event):

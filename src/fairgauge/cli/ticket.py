@@ -14,7 +14,7 @@ from fairgauge.errors import InvalidInput, StoreError
 from fairgauge.server.tickets import Tickets
 from fairgauge.study.numbers import as_count
 
-GAUGE = "sqlite:///gauge.db"
+_GAUGE = "sqlite:///gauge.db"
 
 ticket = typer.Typer(
     help="Make tickets, each of which lets one device answer a study once.",
@@ -36,7 +36,7 @@ def new(
         list[str] | None,
         typer.Option(help="In a study for sites: the name of one, which always gets the same ticket. May be repeated."),
     ] = None,
-    store: Annotated[str, typer.Option(help="Where the study is published, if it is there already.")] = GAUGE,
+    store: Annotated[str, typer.Option(help="Where the study is published, if it is there already.")] = _GAUGE,
     secrets: _options.Secrets = Path("fairgauge-secrets"),
     json: _options.Json = False,
 ) -> None:

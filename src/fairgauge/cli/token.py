@@ -11,7 +11,7 @@ from fairgauge.cli._formats import Form, in_forms, show_as
 from fairgauge.collector.audit_log import leave_note
 from fairgauge.server.bearer_tokens import new_token, read_tokens, read_uses, revoke_token
 
-SECRETS = Path("fairgauge-secrets")
+_SECRETS = Path("fairgauge-secrets")
 
 token = typer.Typer(
     help="Make, list and revoke the tokens of operators and readers.", no_args_is_help=True, rich_markup_mode=None
@@ -25,7 +25,7 @@ def new(
     name: Name,
     role: Annotated[str, typer.Option(help="operator (may publish and close) or reader (may see results).")] = "reader",
     expires: Annotated[str | None, typer.Option(help="When it ends, such as 2027-01-01T00:00:00Z.")] = None,
-    secrets: _options.Secrets = SECRETS,
+    secrets: _options.Secrets = _SECRETS,
     json: _options.Json = False,
 ) -> None:
     """Make a token, and print it once: only its hash is kept."""
@@ -40,7 +40,7 @@ def new(
 @token.command("list")
 @in_forms
 def show(
-    secrets: _options.Secrets = SECRETS,
+    secrets: _options.Secrets = _SECRETS,
     *,
     form: Form,
 ) -> None:
@@ -58,7 +58,7 @@ def show(
 
 
 @token.command()
-def revoke(name: Name, secrets: _options.Secrets = SECRETS) -> None:
+def revoke(name: Name, secrets: _options.Secrets = _SECRETS) -> None:
     """Forget a token; a running collector notices at once."""
     revoke_token(secrets, name=name)
     leave_note(secrets, "revoked a token", name)

@@ -27,7 +27,7 @@ from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
 
-VERSION = 1
+_VERSION = 1
 _MOST_VALUES = 64
 # A line without a document: a value's name has 200 characters at most, of four bytes each, and its number 400.
 _LONGEST_WORDS = 1280
@@ -217,7 +217,7 @@ class _Conversation:
             return Refusal("line", "the line is too long for one without a document")
         match verb:
             case b"hello" if not rest:
-                return f"fairgauge-agent {VERSION}"
+                return f"fairgauge-agent {_VERSION}"
             case b"value":
                 return self._take(rest)
             case b"check" | b"answer":

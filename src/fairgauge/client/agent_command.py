@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from fairgauge.client.agent_settings import AgentSettings
     from fairgauge.client.site_settings import SiteSettings
 
-SUMMARY = "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket."
-HELP = {
+_SUMMARY = "Hold a person's profile and ledger, and answer studies for whoever asks on a Unix socket."
+_HELP = {
     "settings": "The agent's own file. With several, one process serves several people, each on a socket of its own. "
     "With --check and --prepare, a site's own file as well.",
     "check": "Read settings and profiles, say what may be asked and what does not fit, and end.",
@@ -24,10 +24,10 @@ HELP = {
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's arguments."""
-    parser = argparse.ArgumentParser(prog="fairgauge agent", description=SUMMARY, allow_abbrev=False)
-    parser.add_argument("settings", metavar="SETTINGS", nargs="+", help=HELP["settings"])
+    parser = argparse.ArgumentParser(prog="fairgauge agent", description=_SUMMARY, allow_abbrev=False)
+    parser.add_argument("settings", metavar="SETTINGS", nargs="+", help=_HELP["settings"])
     for name in ("check", "prepare"):
-        parser.add_argument(f"--{name}", action="store_true", help=HELP[name])
+        parser.add_argument(f"--{name}", action="store_true", help=_HELP[name])
     return parser
 
 

@@ -26,12 +26,12 @@ from fairgauge.errors import InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.numbers import exact
 
-LONGEST_LINE = LONGEST_DOCUMENT + 64
+_LONGEST_LINE = LONGEST_DOCUMENT + 64
 # A line must be whole so long after the reply to the last one, however slowly its bytes come.
-PATIENCE = 20.0
+_PATIENCE = 20.0
 # And all lines of a connection together.
 _LONGEST_TALK = 60.0
-MOST_CALLERS = 32
+_MOST_CALLERS = 32
 _PIECE = 2**16
 _BACKLOG = 128
 # How long who asks waits for a reply, and the longest that is read.
@@ -57,17 +57,17 @@ class AgentService:
         """Serve until :meth:`stop` is called; once."""
         with self._woken, self._waker, ExitStack() as stack, selectors.DefaultSelector() as waiting:
             for agent in self._agents:
-                listener = stack.enter_context(listening(agent.settings.socket, agent.settings.mode))
+                listener = stack.enter_context(_listening(agent.settings.socket, agent.settings.mode))
                 waiting.register(listener, selectors.EVENT_READ, (listener, agent))
             waiting.register(self._woken, selectors.EVENT_READ)
             while not self._stopping.is_set():
-                if len(self._talking) >= MOST_CALLERS:
+                if len(self._talking) >= _MOST_CALLERS:
                     self._woken.recv(_PIECE)  # until somebody leaves, or it is told to stop
                     continue
                 for key, _ in waiting.select():
                     if key.data is None:
                         self._woken.recv(_PIECE)
-                    elif len(self._talking) < MOST_CALLERS:
+                    elif len(self._talking) < _MOST_CALLERS:
                         self._accept(*key.data)
             for caller in list(self._talking):
                 with suppress(OSError):  # those who are being answered still get their line
@@ -111,11 +111,11 @@ def _lines(caller: socket.socket) -> Iterator[bytes | None]:
     end = time.monotonic() + _LONGEST_TALK
     held = bytearray()
     while True:
-        deadline = min(time.monotonic() + PATIENCE, end)
+        deadline = min(time.monotonic() + _PATIENCE, end)
         searched = 0
         while (found := held.find(b"\n", searched)) < 0:
             searched = len(held)
-            if searched > LONGEST_LINE:
+            if searched > _LONGEST_LINE:
                 yield None
                 return
             left = deadline - time.monotonic()
@@ -128,17 +128,17 @@ def _lines(caller: socket.socket) -> Iterator[bytes | None]:
                     yield None
                 return
             held += piece
-        if found > LONGEST_LINE:
+        if found > _LONGEST_LINE:
             yield None
             return
         line = bytes(held[:found]).rstrip(b"\r")
         del held[: found + 1]
-        caller.settimeout(PATIENCE)  # for the reply: who does not read it is not waited for
+        caller.settimeout(_PATIENCE)  # for the reply: who does not read it is not waited for
         yield line
 
 
 @contextmanager
-def listening(path: Path, mode: int) -> Iterator[socket.socket]:
+def _listening(path: Path, mode: int) -> Iterator[socket.socket]:
     """Listen at a path with these permissions; what a dead agent left there is removed, and so is our own at the end.
 
     Raises:

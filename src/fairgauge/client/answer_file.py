@@ -16,7 +16,7 @@ _BEGUN = re.compile(
     rb'\{(?:"(?:i(?:d(?:"[":,a-z0-9]{0,250})?)?'  # one of a device
     rb'|c(?:o(?:u(?:n(?:t(?:s(?:"[":,a-z0-9\[\]-]*)?)?)?)?)?)?)?)?\}?'  # one of a site
 )
-LONGEST_LINE = 2**16  # of a site that counts many cells
+_LONGEST_LINE = 2**16  # of a site that counts many cells
 
 
 def append(answer: Answer, path: str | Path) -> bool:
@@ -45,7 +45,7 @@ def _append(lines: list[bytes], path: Path, file: BinaryIO) -> int:
     end, new = 0, dict.fromkeys(lines)
     for found in file:
         if not found.endswith(b"\n"):
-            if len(found) > LONGEST_LINE or not _BEGUN.fullmatch(found):
+            if len(found) > _LONGEST_LINE or not _BEGUN.fullmatch(found):
                 raise InvalidInput("file", path, "must end in a whole line, as a file of answers does")
             break  # Its writer was killed within the line, has it in a ledger, and will write it again.
         end += len(found)

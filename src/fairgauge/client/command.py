@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     # The ticket that was given, what to send through, and how long to try.
     Way = tuple[str | None, Relay | None, Patience | None]
 
-AT_ONCE = (
+_AT_ONCE = (
     "Sent at once: whoever sees when this device was busy, and when answers arrive, may tie this answer to it. "
     "Without --now it would wait for a random moment.\n"
 )
@@ -42,9 +42,9 @@ _SEEN = (
     "The collector saw the address that asked for this study; with --relay it would not have. It is kept now, and "
     "nobody is asked again: let some hours pass before the answer is sent.\n"
 )
-SUMMARY = "Answer a study once, and deliver it: a device by one randomised symbol, a site by noisy counts."
+_SUMMARY = "Answer a study once, and deliver it: a device by one randomised symbol, a site by noisy counts."
 
-HELP = {
+_HELP = {
     "study": "A study document: a file, or an address, which is asked through --relay where one is given.",
     "group": "The person's group: sex=female, or female for one attribute. Once for each. - reads standard input.",
     "value": "The person's value of a metric: recall=0.83. Once for each metric. - reads standard input.",
@@ -115,10 +115,10 @@ class _Parser(argparse.ArgumentParser):
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's arguments."""
-    parser = _Parser(prog="fairgauge answer", description=SUMMARY, allow_abbrev=False)
-    parser.add_argument("study", metavar="STUDY", help=HELP["study"])
+    parser = _Parser(prog="fairgauge answer", description=_SUMMARY, allow_abbrev=False)
+    parser.add_argument("study", metavar="STUDY", help=_HELP["study"])
     for name, metavar in (("group", "GROUP"), ("value", "METRIC=X")):
-        parser.add_argument(f"--{name}", metavar=metavar, help=HELP[name], action="append", default=[])
+        parser.add_argument(f"--{name}", metavar=metavar, help=_HELP[name], action="append", default=[])
     for name, metavar in (
         ("send", "URL"),
         ("to_file", "FILE"),
@@ -130,11 +130,11 @@ def make_parser() -> argparse.ArgumentParser:
         ("issuer", "URL"),
         ("digest", "DIGEST"),
     ):
-        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=HELP[name])
-    parser.add_argument("--site", metavar="FILE", help=HELP["site"])
-    parser.add_argument("--output", "-o", metavar="FILE", help=HELP["output"])
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar=metavar, help=_HELP[name])
+    parser.add_argument("--site", metavar="FILE", help=_HELP["site"])
+    parser.add_argument("--output", "-o", metavar="FILE", help=_HELP["output"])
     for name in ("again", "now", "wait", "json"):
-        parser.add_argument(f"--{name}", help=HELP[name], action="store_true")
+        parser.add_argument(f"--{name}", help=_HELP[name], action="store_true")
     return parser
 
 
@@ -226,7 +226,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
     request.refuse(("site", "output"), "is for studies of sites only")
     if study.issuer is None:
         request.refuse(("issuer",), "is of no use: the study takes no blind tickets")
-    ticket, profile = read_private(request, study, sys.stdin)
+    ticket, profile = _read_private(request, study, sys.stdin)
     ledger = Ledger(request.ledger if request.ledger is not None else default_ledger(), at_once=request.now)
     relay = _relay_of(request, study)
     notes: list[str] = []
@@ -241,7 +241,7 @@ def _run_for_person(request: Request, study: "Study", *, limits: "Limits", patie
         waits = _wait(moment)
     if not known and not waits:
         if request.now and study.epoch is not None:
-            sys.stderr.write(AT_ONCE)
+            sys.stderr.write(_AT_ONCE)
         _hand_over(ledger, answer, request, (ticket, relay, patience))
     state = ledger.state(study.digest)
     crowd = _promised(study)
@@ -489,7 +489,7 @@ def _shown(moment: int | None) -> str:
     return "" if moment is None else shown(moment)
 
 
-def read_private(request: Request, study: "Study", stdin: TextIO | None) -> tuple[str | None, dict[str, Any]]:
+def _read_private(request: Request, study: "Study", stdin: TextIO | None) -> tuple[str | None, dict[str, Any]]:
     """Return the ticket and the profile, from the arguments or from standard input where they are ``-``.
 
     Standard input has the ticket on its first line if that is read from there.  Each further line is a value if it

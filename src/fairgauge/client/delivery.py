@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what sends through a relay needs an extra
 
 Receipt = Literal["accepted", "duplicate"]
 
-LONGEST_REPLY = 2**16
+_LONGEST_REPLY = 2**16
 
 _TRY_AGAIN = frozenset({408, 425, 429})
 _NO = {
@@ -94,7 +94,7 @@ def send(
     while True:
         asked = 0.0
         try:
-            response = ask(target, body=body, headers=shows, timeout=patience.timeout, most=LONGEST_REPLY)
+            response = ask(target, body=body, headers=shows, timeout=patience.timeout, most=_LONGEST_REPLY)
             receipt = _receipt(response)
             if receipt is not None:
                 return receipt
@@ -102,7 +102,7 @@ def send(
                 said = _NO.get(response.status, "does not take the answer")
                 raise AnswerRefused(f"{place(url)} {said} (HTTP status {response.status})")
             problem = CannotSend(f"{place(url)} is not ready to take the answer (HTTP status {response.status})")
-            asked = retry_after(response.headers.get("Retry-After"), now=datetime.now(UTC))
+            asked = _retry_after(response.headers.get("Retry-After"), now=datetime.now(UTC))
         except AnswerRefused:
             raise
         except CannotSend as caught:
@@ -133,7 +133,7 @@ def check_open(study: str, url: str, *, patience: Patience | None = None, relay:
     check_url("send", url)
     target, timeout = f"{url.rstrip('/')}/studies/{study}/status", (patience or Patience()).timeout
     try:
-        response = (request if relay is None else relay.request)(target, timeout=timeout, most=LONGEST_REPLY)
+        response = (request if relay is None else relay.request)(target, timeout=timeout, most=_LONGEST_REPLY)
     except CannotSend:
         return
     status = _said(response, study)
@@ -167,7 +167,7 @@ def deliver(
     return receipt
 
 
-def retry_after(header: str | None, *, now: datetime) -> float:
+def _retry_after(header: str | None, *, now: datetime) -> float:
     """Return the seconds that a ``Retry-After`` header asks for, as a number or as a date; 0 if it makes no sense.
 
     >>> retry_after("120", now=datetime(2026, 11, 15, tzinfo=UTC))

@@ -16,7 +16,7 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Reque
 from fairgauge.errors import CannotSend, InvalidInput
 
 # The operating system's and the library's names and versions would tell devices apart.
-HEADERS = {"User-Agent": "fairgauge", "Accept": "application/json"}
+_HEADERS = {"User-Agent": "fairgauge", "Accept": "application/json"}
 NO_HEADERS: Mapping[str, str] = {}
 # How many timeouts a request may take as a whole.
 _TIMEOUTS = 3
@@ -147,7 +147,7 @@ def request(
     Raises:
         CannotSend: If nothing came back.  A status such as 404 is something.
     """
-    headers = {**HEADERS, **({} if body is None else {"Content-Type": "application/json"}), **headers}
+    headers = {**_HEADERS, **({} if body is None else {"Content-Type": "application/json"}), **headers}
     opener = build_opener(_NoRedirects, _Http, _Https)
     opener.addheaders = []
     problem: Exception

@@ -20,9 +20,9 @@ from fairgauge.canonical import encode
 from fairgauge.client.answer import Answer
 from fairgauge.errors import InvalidInput, SealBroken
 
-BUCKET = 256
+_BUCKET = 256
 PURPOSE = "inclusion"
-MOST_BUCKETS = 64
+_MOST_BUCKETS = 64
 
 
 def depth_of(answers: int) -> int:
@@ -31,7 +31,7 @@ def depth_of(answers: int) -> int:
     >>> [depth_of(answers) for answers in (0, 511, 512, 10_000, 1_000_000)]
     [0, 0, 1, 5, 11]
     """
-    return max(0, (answers // BUCKET).bit_length() - 1)
+    return max(0, (answers // _BUCKET).bit_length() - 1)
 
 
 def bucket_of(id_: bytes, depth: int) -> int:
@@ -62,7 +62,7 @@ def buckets_to_ask(id_: bytes, answers: int, known: int) -> range:
     """
     depth = depth_of(answers)
     told = min(depth, depth_of(known))
-    if 2 ** (depth - told) > MOST_BUCKETS:
+    if 2 ** (depth - told) > _MOST_BUCKETS:
         raise InvalidInput(
             "answers",
             answers,

@@ -32,10 +32,10 @@ from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
 from fairgauge.study.checks import check_arguments
 
-VERSION = 1
+_VERSION = 1
 _APPLICATION = 0x6667676C  # "fggl", where SQLite keeps the name of the program that a file belongs to
 _DRAFT = 0x66676C31  # what stood there before the first release
-LONGEST_WAIT = 30.0
+_LONGEST_WAIT = 30.0
 
 State = Literal["pending", "delivered", "refused"]
 
@@ -56,7 +56,7 @@ _SCHEMA = (
         PRIMARY KEY (study, attribute)
     ) WITHOUT ROWID""",
     f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {VERSION}",
+    f"PRAGMA user_version = {_VERSION}",
 )
 
 # Made when they are first needed; a ledger without them is a ledger all the same.
@@ -384,7 +384,7 @@ class Ledger:
             self._make()
         # Not "rwc": SQLite would make a file of no bytes first, and a crash would leave that.
         uri = f"{self.path.absolute().as_uri()}?mode=rw"
-        connection = connect(uri, uri=True, timeout=LONGEST_WAIT, isolation_level=None)
+        connection = connect(uri, uri=True, timeout=_LONGEST_WAIT, isolation_level=None)
         try:
             # FULL would let a power cut right after a commit bring the journal back and with it undo the commit:
             # the answer would be out and forgotten.  EXTRA waits for the journal's removal to be on the disk.
@@ -432,9 +432,9 @@ class Ledger:
         if application != _APPLICATION:
             raise BadLedger("ledger", self.path, "is not a ledger but a file of another program")
         version = _pragma(connection, "user_version")
-        if version != VERSION:
+        if version != _VERSION:
             raise BadLedger(
-                "ledger", self.path, f"has version {version}, and this program knows versions up to {VERSION} only"
+                "ledger", self.path, f"has version {version}, and this program knows versions up to {_VERSION} only"
             )
         check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":

@@ -26,7 +26,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.study import Attribute, Metric, Study
 
 FIELDS = ("attributes", "metrics", "confusion", "studies")
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def _range(metric: Metric) -> tuple[Fraction, Fraction]:
 
 
 def _by_name(
-    document: Mapping[str, Any], field: str, example: str, make: Callable[[str, Any], T]
-) -> Mapping[str, T] | None:
+    document: Mapping[str, Any], field: str, example: str, make: Callable[[str, Any], _T]
+) -> Mapping[str, _T] | None:
     if field not in document:
         return None
     given = document[field]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.client.ledger import Ledger
     from fairgauge.study import Study
 
-TEXT = "fairgauge: this device gives no answer"
+_TEXT = "fairgauge: this device gives no answer"
 
 # The text of a refusal is one of these and nothing else: no path, no number, no name.
 TOLD = {
@@ -43,7 +43,7 @@ def refusal_text(code: str) -> str:
     >>> refusal_text(UNTOLD) == TEXT
     True
     """
-    return f"{TEXT}: {TOLD[code]}" if code in TOLD else TEXT
+    return f"{_TEXT}: {TOLD[code]}" if code in TOLD else _TEXT
 
 
 @dataclass(frozen=True)

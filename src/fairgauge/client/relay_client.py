@@ -25,7 +25,7 @@ from fairgauge.unlinkable.oblivious_http import (
 _SLACK = 4096  # a foreign gateway may pad differently
 # In an envelope the collector has the same name for everyone: it could have given each person an address of their own,
 # and would know them by it.
-AUTHORITY = b"collector.invalid"
+_AUTHORITY = b"collector.invalid"
 _STUDIES = "/studies/"
 
 
@@ -111,7 +111,7 @@ def _message(url: str, body: bytes | None, headers: Mapping[str, str]) -> Messag
     path = _STUDIES + urlsplit(url).path.rpartition(_STUDIES)[2]  # what stands before it may be a person's own, too
     given = {"accept": "application/json", **({} if body is None else {"content-type": "application/json"})}
     given |= {name.lower(): value for name, value in headers.items()}
-    start = (b"GET" if body is None else b"POST", b"https", AUTHORITY, path.encode())
+    start = (b"GET" if body is None else b"POST", b"https", _AUTHORITY, path.encode())
     # Sorted, so that a request looks the same whichever client made it.
     pairs = tuple((name.encode(), value.encode()) for name, value in sorted(given.items()))
     return Message(start, pairs, body or b"")

@@ -7,7 +7,7 @@ from fairgauge.canonical import LONGEST_DOCUMENT, read_file
 from fairgauge.errors import BadStudy, CannotSend, InvalidInput
 from fairgauge.study import Study
 
-TIMEOUT = 20.0
+_TIMEOUT = 20.0
 
 _PINNED = re.compile(r"/studies/([0-9a-f]{64})/?\Z")
 
@@ -42,7 +42,7 @@ def load_study(
         if issuer is not None:
             if isinstance(source, str) and source.startswith(("http://", "https://")):
                 check_apart("issuer", issuer, source)
-            check_signed_for(study, issuer, timeout=TIMEOUT)
+            check_signed_for(study, issuer, timeout=_TIMEOUT)
     return study
 
 
@@ -86,9 +86,9 @@ def _fetch(url: str, relay: str | None) -> bytes:
             raise InvalidInput("study", place(url), "must end in /studies/ and a digest to be read through a relay")
         check_url("relay", relay)
         check_apart("relay", relay, url)  # before it is asked for its key: that would show it this address
-        ask = Relay.unread(relay, timeout=TIMEOUT).request
+        ask = Relay.unread(relay, timeout=_TIMEOUT).request
     try:
-        response = ask(url, timeout=TIMEOUT, most=LONGEST_DOCUMENT + 1)
+        response = ask(url, timeout=_TIMEOUT, most=LONGEST_DOCUMENT + 1)
     except CannotSend as problem:
         raise InvalidInput("study", place(url), f"cannot be read: {problem}") from None
     if response.status != 200:

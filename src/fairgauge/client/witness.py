@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.client.relay_client import Relay
 
 # The same words as in fairgauge-client.js.
-UNCONFIRMED = (
+_UNCONFIRMED = (
     "must be confirmed: this study has {}. Compare it with what others were given and give it as the digest, or name "
     "the issuer that signs for everybody, both from somebody else than the collector; a study that is made for you "
     "alone would tell whose answer it is. Nothing was drawn"
@@ -43,7 +43,7 @@ def check_witness(study: Study, *, digest: str | None, issuer: str | None) -> No
     """
     if not study.unlinkable or digest == study.digest or (digest is None and issuer and study.issuer is not None):
         return
-    raise InvalidInput("digest", "nothing", UNCONFIRMED.format(study.digest))
+    raise InvalidInput("digest", "nothing", _UNCONFIRMED.format(study.digest))
 
 
 def check_signed_for(study: Study, issuer: str, *, timeout: float) -> None:

@@ -25,7 +25,7 @@ from fairgauge.study.mechanism import check_payload, fits
 # The canonical bytes of an answer, which is what our clients send.  A full match leaves no room for duplicate keys,
 # floats or unknown fields; whatever does not match is read by the strict parser, which knows every spelling.
 _ANSWER = rb'\{"id":"([0-9a-f]{32})","study":"([0-9a-f]{64})","symbol":(0|[1-9][0-9]{0,8})\}'
-ONE = re.compile(_ANSWER)
+_ONE = re.compile(_ANSWER)
 _PART = 250  # answers that are looked up together, so that others are not kept waiting
 # One of each is enough for all the lines of a batch.
 _NO_TICKET = BadTicket("The id is not a ticket for this study.")
@@ -34,13 +34,13 @@ _OTHER = Conflict("Another answer with this id was counted before.")
 _WORDS = {_OVER: "closed", _OTHER: "conflict"}
 
 
-def read_answer(data: bytes, entry: Entry) -> Row:
+def _read_answer(data: bytes, entry: Entry) -> Row:
     """Read an answer to a study.
 
     Raises:
         BadAnswer: Naming what is wrong with it.
     """
-    match = ONE.fullmatch(data)
+    match = _ONE.fullmatch(data)
     payload: tuple[int, ...]
     try:
         if match is not None:
@@ -159,7 +159,7 @@ async def _read_one(collector: Collector, entry: Entry, scope: Scope, receive: R
     """Read an answer; what is longer than one of few numbers is held and charged by its bytes as they come in."""
     free, kind = collector.config.limits.answer_bytes, "tickets" if entry.kept.admission == "tickets" else "open"
     if (most := entry.most_bytes(free)) <= free:
-        return read_answer(await read_body(scope, receive, most), entry)
+        return _read_answer(await read_body(scope, receive, most), entry)
     with collector.bodies.guest() as guest:
 
         def meter(part: bytes) -> None:
@@ -170,11 +170,11 @@ async def _read_one(collector: Collector, entry: Entry, scope: Scope, receive: R
                 collector.turnstile.owe(kind, -free / _BYTES)
                 free = 0
 
-        return read_answer(await read_body(scope, receive, most, meter), entry)
+        return _read_answer(await read_body(scope, receive, most, meter), entry)
 
 
 _PATIENCE = 2.0  # seconds that a batch waits for its turn
-SLICE = 2**15  # bytes that are read at a time, some 250 answers: a millisecond or so
+_SLICE = 2**15  # bytes that are read at a time, some 250 answers: a millisecond or so
 _LONGEST = 4096  # bytes of a line that is looked at
 _BYTES = 128  # as many bytes _count as an answer, if there are fewer lines than that
 _LINES = re.compile(rb"^" + _ANSWER + rb"$", re.MULTILINE)
@@ -215,9 +215,9 @@ async def _counted(collector: Collector, entry: Entry, body: bytes) -> bytes:
     numbers: list[int] = []
     errors: dict[int, FairgaugeError] = {}
     first = 1
-    for part in slices(body):
+    for part in _slices(body):
         async with collector.lane.slice():
-            for number, one in enumerate(_checked(read_lines(part, entry), collector, entry), start=first):
+            for number, one in enumerate(_checked(_read_lines(part, entry), collector, entry), start=first):
                 if isinstance(one, FairgaugeError):
                     errors[number] = one
                     if len(errors) > collector.config.limits.faulty_lines:
@@ -234,7 +234,7 @@ async def _counted(collector: Collector, entry: Entry, body: bytes) -> bytes:
         return BatchReceipt(accepted, len(good) - accepted - len(refused), told).to_bytes()
 
 
-def slices(body: bytes) -> Iterator[bytes]:
+def _slices(body: bytes) -> Iterator[bytes]:
     r"""Cut a body at line ends, into parts that are read in a moment.
 
     >>> [len(part) for part in slices(b"x" * 30_000 + b"\n" + b"y" * 10_000 + b"\nz\n")]
@@ -242,7 +242,7 @@ def slices(body: bytes) -> Iterator[bytes]:
     """
     at, end = 0, len(body.removesuffix(b"\n"))
     while at <= end:
-        cut = end if end - at <= SLICE else body.rfind(b"\n", at, at + SLICE)
+        cut = end if end - at <= _SLICE else body.rfind(b"\n", at, at + _SLICE)
         if cut < 0:  # a line that is longer than a slice
             cut = body.find(b"\n", at, end)
         cut = end if cut < 0 else cut
@@ -250,10 +250,10 @@ def slices(body: bytes) -> Iterator[bytes]:
         at = cut + 1
 
 
-def read_lines(part: bytes, entry: Entry) -> Iterable[Row | FairgaugeError]:
+def _read_lines(part: bytes, entry: Entry) -> Iterable[Row | FairgaugeError]:
     """Read lines; all at once if all are canonical answers to this study, which is several times as fast."""
     lines = part.count(b"\n") + 1
-    found = _LINES.findall(part) if len(part) <= SLICE else []
+    found = _LINES.findall(part) if len(part) <= _SLICE else []
     if len(found) == lines:
         ids, studies, written = zip(*found, strict=True)
         symbols = b"\n".join(written).decode().split("\n")
@@ -267,7 +267,7 @@ def _read(line: bytes, entry: Entry) -> Row | FairgaugeError:
     if len(line) > (longest := entry.most_bytes(_LONGEST)):
         return BadAnswer("line", f"{len(line)} bytes", f"must be at most {longest} bytes")
     try:
-        return read_answer(line, entry)
+        return _read_answer(line, entry)
     except BadAnswer as error:
         return error
 

@@ -22,10 +22,10 @@ from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 
 _FILE = "notes.json"
 _LOCK = ".notes.lock"
-WHO = "command line"
+_WHO = "command line"
 _SITE = "made the ticket of the site "
 _TICKETS = re.compile(r"made (\d{1,9}) tickets?")
-HOUR = 3600
+_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def done_words(did: str) -> str:
 def leave_note(folder: Path, did: str, about: str, *, site: str | None = None) -> None:
     """Leave a line for the audit log; never a secret."""
     with locked(folder):
-        _write(folder, [*_read(folder), _LeftNote(Event(bucket_of(time.time(), HOUR), WHO, did, about), site)])
+        _write(folder, [*_read(folder), _LeftNote(Event(bucket_of(time.time(), _HOUR), _WHO, did, about), site)])
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from fairgauge.server.problems import KINDS, OTHER_KEY, URN
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Count = Annotated[int, Meta(ge=0)]
+_Count = Annotated[int, Meta(ge=0)]
 _Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 _LARGEST_SYMBOL = 2**18 - 1
 
@@ -61,8 +61,8 @@ class RefusedLine(Exact, frozen=True):
 class BatchReceipt(Exact, frozen=True):
     """What the sender of a batch is told."""
 
-    accepted: Count
-    duplicates: Count
+    accepted: _Count
+    duplicates: _Count
     errors: list[RefusedLine]
 
 
@@ -74,7 +74,7 @@ class Summary(Exact, frozen=True):
     admission: Literal["open", "tickets"]
     results: Literal["readers", "public"]
     aim: str
-    hourly: Count
+    hourly: _Count
     published: _Moment
     status: Literal[get_args(State)]  # type: ignore[valid-type]
     closed: _Moment | None
@@ -113,14 +113,14 @@ class TallyDocument(Exact, frozen=True):
 
     study: Digest
     counts: list[int]
-    contributors: Count
+    contributors: _Count
 
 
 class Arrival(Exact, frozen=True):
     """How many answers came in one span of time."""
 
     start: _Moment
-    answers: Count
+    answers: _Count
 
 
 class Arrivals(Exact, frozen=True):
@@ -136,7 +136,7 @@ class QuestionDocument(Document, frozen=True):
 
     metric: str
     attribute: str
-    answers: Count
+    answers: _Count
     headline: dict[str, Any]
     gaps: Any
     means: Any
@@ -159,7 +159,7 @@ class SealDocument(Exact, frozen=True):
     """What is signed when a study is over."""
 
     study: Digest
-    answers: Count
+    answers: _Count
     answers_sha256: Digest
     tally: list[int]
     closed: _Moment
@@ -173,11 +173,11 @@ class Inclusion(Exact, frozen=True):
     """The root over a sealed study's answers, and the leaves of one bucket with their way to the root."""
 
     study: Digest
-    answers: Count
+    answers: _Count
     root: Digest
     key: str
     signature: str
-    bucket: Count | None
+    bucket: _Count | None
     leaves: list[Digest] | None
     path: list[Digest] | None
 

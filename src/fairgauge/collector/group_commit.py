@@ -17,11 +17,11 @@ from fairgauge.errors import StoreAway, StoreError
 from fairgauge.server.logs import log
 from fairgauge.server.server_errors import Busy, Stopping
 
-LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
-AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again
-BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
-CALM_SECONDS = 1.0  # without a single answer for so long, groups are as large as they may be
-ENOUGH = 256  # answers for which a group is committed without waiting for more
+_LARGEST_GROUP = 20_000  # answers; some hundred milliseconds
+_AMONG_SINGLES = 2_000  # answers of a group of batches, when single answers came a moment ago and may come again
+_BESIDE_SINGLES = 128  # answers of batches in a group that has single ones, too
+_CALM_SECONDS = 1.0  # without a single answer for so long, groups are as large as they may be
+_ENOUGH = 256  # answers for which a group is committed without waiting for more
 
 
 _Told = asyncio.Future[list[str]]  # what a sender waits for
@@ -96,7 +96,7 @@ class Intake:
         self._most = most
         self._singles: deque[_Single] = deque()  # by itself, since most answers come one by one
         self._batches = _Batches()
-        self._last_single = -CALM_SECONDS
+        self._last_single = -_CALM_SECONDS
         metrics.waiting.set_function(lambda: self._count)
         self._wake = asyncio.Event()
         self._stopping = False
@@ -154,17 +154,17 @@ class Intake:
                     return
                 self._wake.clear()
                 continue
-            if self._count < ENOUGH and not self._stopping:
+            if self._count < _ENOUGH and not self._stopping:
                 await asyncio.sleep(self._window)
-            singles = [self._singles.popleft() for _ in range(min(len(self._singles), LARGEST_GROUP))]
+            singles = [self._singles.popleft() for _ in range(min(len(self._singles), _LARGEST_GROUP))]
             await self._commit(singles, self._batches.take(self._room(singles)))
 
     def _room(self, singles: list[_Single]) -> int:
         """Return how many answers of batches go with these single ones."""
         if singles:
-            return BESIDE_SINGLES
-        calm = time.monotonic() - self._last_single >= CALM_SECONDS
-        return LARGEST_GROUP if calm else AMONG_SINGLES
+            return _BESIDE_SINGLES
+        calm = time.monotonic() - self._last_single >= _CALM_SECONDS
+        return _LARGEST_GROUP if calm else _AMONG_SINGLES
 
     async def _commit(self, singles: list[_Single], parts: list[tuple[_Batch, list[Row]]]) -> None:
         rows = [row for row, _ in singles] + [row for _, part in parts for row in part]

@@ -35,14 +35,14 @@ from fairgauge.server.server_errors import BrokenOff, Busy, TooMany
 from fairgauge.server.slow_clients import GONE
 from fairgauge.server.token_bucket import TokenBucket
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _BATCHES = 0.5  # batches have rates of their own, half of what single answers have: neither uses up the other's
-HOUR = 3600
+_HOUR = 3600
 _READ_SECONDS = 1.0  # how old may be what is known of the answers that other collectors took
 STRANGER = "stranger"
-REST = 3.0  # how much longer the lane rests than it worked
-CALM_SECONDS = 0.1  # without a single answer for so long, it does not rest
-BESIDE_ANSWERS = 2000.0  # requests that are no answers, in a second, while single answers come in: a fifth of the time
+_REST = 3.0  # how much longer the lane rests than it worked
+_CALM_SECONDS = 0.1  # without a single answer for so long, it does not rest
+_BESIDE_ANSWERS = 2000.0  # requests that are no answers, in a second, while single answers come in: a fifth of the time
 _BURST_SECONDS = 0.05  # so many seconds' worth may begin at once
 
 
@@ -130,7 +130,7 @@ class Hourly:
         if kept.hourly is None:
             return
         now = self._clock()
-        start = bucket_of(now, HOUR)
+        start = bucket_of(now, _HOUR)
         hour = self._hours.get(kept.number)
         if hour is None or hour.start != start:
             hour = self._hours[kept.number] = _Hour(start)
@@ -143,7 +143,7 @@ class Hourly:
         if hour.used + count > kept.hourly:
             left = max(0, kept.hourly - hour.used)
             told = f"This study takes {kept.hourly} answers in an hour, and {left} are left of this one."
-            raise TooMany(told, start + HOUR - now)
+            raise TooMany(told, start + _HOUR - now)
         hour.used += count
         hour.waiting += count
 
@@ -151,7 +151,7 @@ class Hourly:
         if hour.read is not None:
             hour.read = time.monotonic()  # others go on with what is known
         stored = await self._store.arrivals(kept.number)
-        known = sum(came for bucket, came in stored.items() if hour.start <= bucket < hour.start + HOUR)
+        known = sum(came for bucket, came in stored.items() if hour.start <= bucket < hour.start + _HOUR)
         hour.used = max(hour.used, known + hour.waiting)
         hour.read = time.monotonic()
 
@@ -255,7 +255,7 @@ class Lane:
     def __init__(self) -> None:
         self._door = asyncio.Lock()
         self._free = asyncio.Lock()
-        self._answered = -CALM_SECONDS
+        self._answered = -_CALM_SECONDS
         self._next = 0.0  # when a request that is no answer may begin
 
     def answering(self) -> None:
@@ -266,8 +266,8 @@ class Lane:
         """Wait until a request that is no answer may begin: one does in each round of the event loop."""
         async with self._door:
             now = time.monotonic()
-            self._next = max(self._next, now - _BURST_SECONDS) + 1 / BESIDE_ANSWERS
-            await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < CALM_SECONDS else 0)
+            self._next = max(self._next, now - _BURST_SECONDS) + 1 / _BESIDE_ANSWERS
+            await asyncio.sleep(max(0.0, self._next - now) if now - self._answered < _CALM_SECONDS else 0)
 
     @asynccontextmanager
     async def slice(self) -> AsyncIterator[None]:
@@ -280,7 +280,7 @@ class Lane:
     def rest(self, began: float) -> float:
         """Return for how many seconds to rest after work that began at some time."""
         now = time.monotonic()
-        return (now - began) * REST if now - self._answered < CALM_SECONDS else 0
+        return (now - began) * _REST if now - self._answered < _CALM_SECONDS else 0
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ class Desk:
         self._lane = lane
         self._strangers, self._others = asyncio.Lock(), asyncio.Lock()
 
-    async def work(self, run: Callable[[], T], asker: Asker) -> T:
+    async def work(self, run: Callable[[], _T], asker: Asker) -> _T:
         """Do something for a stranger, or for somebody else, when it is its turn.
 
         Raises:
@@ -318,7 +318,7 @@ class Desk:
             raise BrokenOff("Nobody waits for it any more.")
         began = time.monotonic()
 
-        def done(work: asyncio.Task[T]) -> None:
+        def done(work: asyncio.Task[_T]) -> None:
             if not work.cancelled():
                 work.exception()  # which whoever waits is told, if anybody does
             rest = self._lane.rest(began) if asker.kind == STRANGER else 0

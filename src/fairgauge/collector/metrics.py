@@ -8,8 +8,8 @@ from prometheus_client.registry import Collector as Source
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the exact time of each first: of an answer, of a refusal
 
-SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
-SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+_SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class _Plain(Source):
@@ -43,10 +43,10 @@ class Metrics:
         for source in (self.requests, self.answers):
             self.registry.register(source)
         self.group = Histogram(
-            "fairgauge_commit_answers", "Answers in one commit.", buckets=SIZES, registry=self.registry
+            "fairgauge_commit_answers", "Answers in one commit.", buckets=_SIZES, registry=self.registry
         )
         self.commit = Histogram(
-            "fairgauge_commit_seconds", "Time of a commit.", buckets=SECONDS, registry=self.registry
+            "fairgauge_commit_seconds", "Time of a commit.", buckets=_SECONDS, registry=self.registry
         )
         self.failures = Counter("fairgauge_commit_failures", "Commits that failed.", ["why"], registry=self.registry)
         self.waiting = Gauge("fairgauge_waiting_answers", "Answers waiting for a commit.", registry=self.registry)

@@ -70,7 +70,7 @@ async def export(request: Request, query: ExportQuery) -> Response:
     if name := who(request):  # a stranger's look at public answers is no act of an operator, and could fill the log
         with contextlib.suppress(StoreError):  # a disk that is full keeps nobody from saving what is on it
             await collector.record(name, "exported", entry.digest)
-    write = ndjson if query.format == "ndjson" else partial(parquet, column=payload_field(entry.numbers))
+    write = _ndjson if query.format == "ndjson" else partial(_parquet, column=payload_field(entry.numbers))
     body = write(entry.digest, collector.store.answers(entry.number), collector.lane)
     places = collector.exports.taken(kind_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
@@ -188,7 +188,7 @@ _Pages = AsyncIterator[list[tuple[bytes, str]]]
 _PART = 500  # answers that are written out at a time
 
 
-async def ndjson(study: str, pages: _Pages, lane: Lane) -> AsyncIterator[bytes]:
+async def _ndjson(study: str, pages: _Pages, lane: Lane) -> AsyncIterator[bytes]:
     """Yield one canonical answer a line, in parts of some 64 KB: no more than two of them wait to be read."""
     async for page in pages:
         for at in range(0, len(page), _PART):
@@ -197,7 +197,7 @@ async def ndjson(study: str, pages: _Pages, lane: Lane) -> AsyncIterator[bytes]:
             yield part
 
 
-async def parquet(study: str, pages: _Pages, lane: Lane, *, column: str = "symbol") -> AsyncIterator[bytes]:
+async def _parquet(study: str, pages: _Pages, lane: Lane, *, column: str = "symbol") -> AsyncIterator[bytes]:
     """Yield a Parquet file with the columns id (16 bytes) and symbol, or counts, as it is being made."""
     try:
         import pyarrow as pa

@@ -13,8 +13,8 @@ from fairgauge.collector.stores.store import Event, Published, Store
 from fairgauge.server.logs import log
 from fairgauge.study import Study
 
-TOLERANCE = 60.0  # seconds by which the two may differ: clocks are corrected all the time, by little
-PATIENCE = 600.0  # seconds for which a new time must stand before it is believed
+_TOLERANCE = 60.0  # seconds by which the two may differ: clocks are corrected all the time, by little
+_PATIENCE = 600.0  # seconds for which a new time must stand before it is believed
 DAY, HOUR = 86_400, 3600  # seconds
 
 
@@ -37,13 +37,13 @@ class SteadyClock:
         """Return the seconds since 1970."""
         wall, steady = self._wall(), self._monotonic()
         offset = wall - steady
-        if abs(offset - self._offset) <= TOLERANCE:
+        if abs(offset - self._offset) <= _TOLERANCE:
             # Small corrections are followed at once, and the jump, if there was one, is over.
             self._offset, self._jumped = offset, None
             return wall
-        if self._jumped is None or abs(offset - self._jumped[0]) > TOLERANCE:
+        if self._jumped is None or abs(offset - self._jumped[0]) > _TOLERANCE:
             self._jumped = (offset, steady)
-        if steady - self._jumped[1] >= PATIENCE:
+        if steady - self._jumped[1] >= _PATIENCE:
             self._offset, self._jumped = offset, None
             return wall
         return self._offset + steady

@@ -39,7 +39,7 @@ _DID = ("began", "began anew", "taken", "sealed", "released")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class _Line:
     """What was done: the record began, a store took it, a study was sealed, or a batch was released.
 
     Args:
@@ -75,15 +75,15 @@ class History:
     """What a record says."""
 
     def __init__(self) -> None:
-        self.last: Line | None = None
-        self.began: Line | None = None
+        self.last: _Line | None = None
+        self.began: _Line | None = None
         self.since: str | None = None  # since when it is whole, if a record of before was lost
         self.taken = False  # whether a store belongs to it
         self.lines = 0
         self.bytes = 0
         self._head = _FIRST
-        self.seals: dict[str, Line] = {}
-        self.batches: dict[str, dict[int, Line]] = {}
+        self.seals: dict[str, _Line] = {}
+        self.batches: dict[str, dict[int, _Line]] = {}
 
     def read(self, data: bytes, name: object) -> "History":
         """Read on from where it ends; what follows the last end of a line was never finished, and is left out.
@@ -97,7 +97,7 @@ class History:
             self._add(raw, _line(raw, f"line {self.lines + 1} of {name}"), name)
         return self
 
-    def _add(self, raw: bytes, line: Line, name: object) -> None:
+    def _add(self, raw: bytes, line: _Line, name: object) -> None:
         first = line.did == "began" or (line.did == "began anew" and not self.lines)
         known = self.seals.get(line.study) if line.did == "sealed" else None
         if (
@@ -250,8 +250,8 @@ class Record(History):
     def _write(self, did: _Did, digest: str, at: str, study: str = "", batch: int = 0) -> None:
         """Add a line, durably; whoever calls holds the folder's lock."""
         values: dict[str, Any] = {"did": did, "digest": digest, "at": at, "study": study, "batch": batch}
-        line = Line(**values, before=self.head, key=self._signer.public)
-        raw = Line(
+        line = _Line(**values, before=self.head, key=self._signer.public)
+        raw = _Line(
             **values, before=self.head, key=line.key, signature=self._signer.sign(PURPOSE, line.signed())
         ).to_bytes()
         path = self._folder / FILE
@@ -435,9 +435,9 @@ async def _seal_in(store: Store, kept: Published) -> tuple[str, str]:
     return seal.closed, seal.digest
 
 
-def _line(raw: bytes, where: str) -> Line:
+def _line(raw: bytes, where: str) -> _Line:
     try:
-        line = Line(**json.loads(raw))
+        line = _Line(**json.loads(raw))
         texts = (line.digest, line.at, line.study, line.before, line.key, line.signature)
         if line.did not in _DID or type(line.batch) is not int or not all(type(text) is str for text in texts):
             raise ValueError

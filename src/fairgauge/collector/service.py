@@ -38,11 +38,11 @@ _PARSED_STUDIES = 16
 _DOCUMENTS, _DOCUMENT_BYTES = 64, 2**24  # at hand, of all studies together
 _SHOWN_SECONDS = 1.0  # for which a study that was there is taken to be there
 _COMMIT_SECONDS = 10.0  # how long a commit that succeeded shows that the store can commit
-FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
+_FAILED_SECONDS = 15.0  # how long a commit that failed shows that the store cannot, unless one succeeds
 _LEAST_BYTES = 512  # of an answer, for everything but its numbers
 _NUMBER_BYTES = 16  # for one number, with its comma and some white space
 _LEARN_SECONDS = 30.0  # how often to look what collectors with a record of their own have sealed or released
-LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
+_LOOK_SECONDS = 2.0  # how often to look for studies whose time is over
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Collector:
         A row that means nothing may fit where answers do not: while they fail, that is what counts.
         """
         now = time.monotonic()
-        if self.intake.failure is not None and now - self.intake.failed < FAILED_SECONDS:
+        if self.intake.failure is not None and now - self.intake.failed < _FAILED_SECONDS:
             raise self.intake.failure
         if self.intake.failing or now - self._committed > _COMMIT_SECONDS:
             await self.store.commit_something()
@@ -390,7 +390,7 @@ class Collector:
                 await self.learn()
             except (StoreError, InvalidInput, OSError, ValueError) as error:  # the store, or the folder with notes
                 log("waiting", reason=type(error).__name__)
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def learn(self) -> None:
         """Put into the record what other collectors of this store let go, and forget what others removed."""

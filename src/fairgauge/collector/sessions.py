@@ -17,8 +17,8 @@ from pathlib import Path
 from fairgauge.server.bearer_tokens import Gatekeeper, Token
 from fairgauge.server.secrets_folder import read_or_make_secret
 
-FILE = "sessions.key"
-KEY_BYTES = 32
+_FILE = "sessions.key"
+_KEY_BYTES = 32
 SECONDS = 8 * 3600
 COOKIE = "fairgauge-session"
 _LONGEST = 200
@@ -33,7 +33,7 @@ class Session:
     proof: str
 
 
-def name_of(cookie: str) -> str:
+def _name_of(cookie: str) -> str:
     """Return what a session is remembered by: from it nobody can make the cookie."""
     return sha256(cookie.encode()).hexdigest()
 
@@ -50,7 +50,7 @@ class Sessions:
     @classmethod
     def in_folder(cls, folder: Path, gatekeeper: Gatekeeper, *, clock: Callable[[], float] = time.time) -> "Sessions":
         """Use the key in a folder of secrets, and make one if there is none."""
-        return cls(read_or_make_secret(folder, FILE, KEY_BYTES), gatekeeper, clock=clock)
+        return cls(read_or_make_secret(folder, _FILE, _KEY_BYTES), gatekeeper, clock=clock)
 
     def start(self, text: str) -> str | None:
         """Return a cookie for a browser that shows this token, or None if the token is not good."""
@@ -66,7 +66,7 @@ class Sessions:
         ends = start.partition(".")[0]
         if len(cookie) > _LONGEST or not cookie.isascii() or not ends.isdecimal() or int(ends) <= self._clock():
             return None
-        if name_of(cookie) in self._ended:
+        if _name_of(cookie) in self._ended:
             return None
         found = None
         for token in self._gatekeeper.tokens():  # all of them: how long it takes tells nothing
@@ -78,7 +78,7 @@ class Sessions:
         """End a session for good, and return its name and until when that must be remembered; None if it is none."""
         if self.find(cookie) is None:
             return None
-        name, until = name_of(cookie), int(cookie.partition(".")[0])
+        name, until = _name_of(cookie), int(cookie.partition(".")[0])
         self._ended[name] = until
         return name, until
 

@@ -110,7 +110,7 @@ def _fingerprint(purpose: str, key: bytes) -> str:
     return sha256(f"fairgauge {purpose} fingerprint 1\n".encode() + key).hexdigest()
 
 
-def keys_in(folder: Path) -> dict[str, list[str]]:
+def _keys_in(folder: Path) -> dict[str, list[str]]:
     """Return the fingerprints of a folder's keys by purpose: the one of now first, then those of before."""
     found: dict[str, list[str]] = {_SIGNING: [], _TICKETS: []}
     now = public_of(folder)
@@ -128,7 +128,7 @@ async def refuse_other_keys(store: Store, folder: Path) -> None:
     Raises:
         StoreError: If it belongs to other keys.
     """
-    known, here = await store.keys(), keys_in(folder)
+    known, here = await store.keys(), _keys_in(folder)
     for purpose in _foreign(known, here):
         raise StoreError(
             f"this store was used with another {purpose} key than {folder} holds: point --secrets to the folder of "
@@ -139,7 +139,7 @@ async def refuse_other_keys(store: Store, folder: Path) -> None:
 async def remember_keys(store: Store, folder: Path, bucket: int) -> None:
     """Let the store belong to the keys of this folder."""
     known = set(await store.keys())
-    for purpose, fingerprints in keys_in(folder).items():
+    for purpose, fingerprints in _keys_in(folder).items():
         if fingerprints and (purpose, fingerprints[0]) not in known:
             await store.remember_key(purpose, fingerprints[0], bucket)
 

@@ -37,12 +37,12 @@ from fairgauge.server.logs import log, log_to
 from fairgauge.server.serving import Server, address, listen, make_settings
 
 _OWN_FILES = 256  # descriptors for the store, the log and whatever else is no connection
-MOST = 64
+_MOST = 64
 _EARLY_SECONDS = 5.0  # a worker that ends so soon after it began to serve was never well
-EARLY_DEATHS = 3
-KILLS = 30  # one after the other, with no worker that served for a while in between
+_EARLY_DEATHS = 3
+_KILLS = 30  # one after the other, with no worker that served for a while in between
 PAUSE_SECONDS, LONGEST_PAUSE = 0.1, 5.0  # before a worker that was killed is replaced; twice as long each time
-LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.2
 _SWITCH_SECONDS = 0.0002
 _OBJECTS = 10_000  # that are made and not let go before Python looks for garbage among them
 
@@ -137,8 +137,8 @@ def serve_many(config: Config, workers: int, *, announce: Callable[[str], None])
         InvalidInput: If the store cannot be shared, or the number makes no sense.
         StoreError: If workers die as soon as they start.
     """
-    if not 1 <= workers <= MOST:
-        raise InvalidInput("workers", workers, f"must be from 1 to {MOST}")
+    if not 1 <= workers <= _MOST:
+        raise InvalidInput("workers", workers, f"must be from 1 to {_MOST}")
     if workers == 1:
         serve(config, announce=announce)
         return
@@ -185,7 +185,7 @@ class _Crew:
             signal.signal(number, self._stop)
         told = False
         while self._workers or self._due:
-            wait([worker.process.sentinel for worker in self._workers], timeout=LOOK_SECONDS)
+            wait([worker.process.sentinel for worker in self._workers], timeout=_LOOK_SECONDS)
             serving = sum(worker.serves() for worker in self._workers)
             if serving and not told:
                 told = True
@@ -208,7 +208,7 @@ class _Crew:
             self._killed += 1
         else:
             self._early += 1
-        if self._early >= EARLY_DEATHS or self._killed >= KILLS:
+        if self._early >= _EARLY_DEATHS or self._killed >= _KILLS:
             self._stop()
             raise StoreError("the workers end as soon as they start: what they say above tells why")
         pause = min(LONGEST_PAUSE, PAUSE_SECONDS * 2**self._killed) if self._killed else 0.0

@@ -37,7 +37,7 @@ from fairgauge.study import Study
 
 _DIGITS = 38
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 _Pair = tuple[int, int]
 
@@ -92,14 +92,14 @@ def certify(blankets: Sequence[Blanket], draws: int, epsilon: Decimal, t: Decima
     with localcontext(_UP):
         mean = sum(value for value, _ in worst) / weight
         above = weight / (len(blankets) * ROW_SUM) * _power(mean, draws + 1)
-    below = DOWN.multiply(DOWN.multiply(DOWN.next_minus(DOWN.exp(Decimal(1))), t), Decimal(draws + 1))
+    below = _DOWN.multiply(_DOWN.multiply(_DOWN.next_minus(_DOWN.exp(Decimal(1))), t), Decimal(draws + 1))
     return _UP.divide(above, below), [pair for _, pair in worst]
 
 
 def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, _Pair]:
     """Return the largest sum of any pair, and the pair; two equal rows are a pair as well."""
     # exp rounds to the nearest whatever the context says, so one step from it is on the safe side of it.
-    factor = DOWN.multiply(t, DOWN.next_minus(DOWN.exp(epsilon)))
+    factor = _DOWN.multiply(t, _DOWN.next_minus(_DOWN.exp(epsilon)))
     # A table has few weights, each in many places, and both exponentials are slow.
     entries = [list(zip(row, blanket.least, strict=True)) for row in blanket.rows]
     own_of, other_of = dict[tuple[int, int], Decimal](), dict[tuple[int, int], Decimal]()
@@ -107,7 +107,7 @@ def _worst(blanket: Blanket, epsilon: Decimal, t: Decimal) -> tuple[Decimal, _Pa
         weight, least = map(Decimal, entry)
         rise = _UP.next_plus(_UP.exp(_UP.multiply(t, _UP.divide(weight, least))))
         own_of[entry] = _UP.multiply(least, rise)
-        fall = DOWN.multiply(factor, DOWN.divide(weight, least))
+        fall = _DOWN.multiply(factor, _DOWN.divide(weight, least))
         other_of[entry] = _UP.next_plus(_UP.exp(fall.copy_negate()))
     own = [[own_of[entry] for entry in row] for row in entries]
     other = [[other_of[entry] for entry in row] for row in entries]
@@ -177,7 +177,7 @@ def _best_t(laws: Sequence[Sequence[_Law]], draws: int, epsilon: float) -> float
     return math.exp((low + high) / 2)
 
 
-def log_bound(laws: Sequence[Sequence[_Law]], draws: int, epsilon: float, t: float) -> float:
+def _log_bound(laws: Sequence[Sequence[_Law]], draws: int, epsilon: float, t: float) -> float:
     """Return the logarithm of the bound at t, as a part of the blanket's weight."""
     above, _ = _moment(laws, epsilon, t)
     # At the local epsilon all exponents are negative, and m is nothing for a large t.
@@ -189,7 +189,7 @@ def _least(laws: Sequence[Sequence[_Law]], draws: int, delta: float, most: float
     aim = math.log(delta)
 
     def spare(epsilon: float) -> float:
-        return aim - log_bound(laws, draws, epsilon, _best_t(laws, draws, epsilon))
+        return aim - _log_bound(laws, draws, epsilon, _best_t(laws, draws, epsilon))
 
     if spare(most) < 0:
         return None

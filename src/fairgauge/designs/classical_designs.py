@@ -56,7 +56,7 @@ _CLOSE = 1e-3  # to which the best split of the budgets is found
 Signs = NDArray[np.int_]
 
 
-def response_rows(inputs: int, epsilon: float) -> Matrix:
+def _response_rows(inputs: int, epsilon: float) -> Matrix:
     """Return the law of generalized randomized response on so many inputs."""
     # Decimals, because processors round the last bit of exp differently: this design's table is the same on all.
     more = float(Decimal(epsilon).exp() - 1)
@@ -67,7 +67,7 @@ def response_rows(inputs: int, epsilon: float) -> Matrix:
 def randomized_response(scores: Scores, epsilon: Decimal) -> Channel:
     """Make the sound M_R for any number of groups; abstaining is one more pair."""
     inputs = Inputs(scores.target.groups, np.array([-1.0, 1.0]), scores.target.abstain)
-    return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
+    return exact_channel(_response_rows(inputs.count, float(epsilon)), inputs, epsilon)
 
 
 def laplace(scores: Scores, epsilon: Decimal) -> Channel:
@@ -96,7 +96,7 @@ def _best_split(scores: Scores, epsilon: Decimal, count: int) -> Channel:
     total = float(epsilon)
 
     def channel(part: float) -> Channel:
-        return exact_channel(laplace_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
+        return exact_channel(_laplace_rows(inputs, total - part * total / 2, part * total), inputs, epsilon)
 
     low, high = 0.3, 1.0  # a golden section: the variance falls, and then rises
     while high - low > _CLOSE:
@@ -108,12 +108,12 @@ def _best_split(scores: Scores, epsilon: Decimal, count: int) -> Channel:
     return min((channel((low + high) / 2), channel(1.0)), key=scores.privacy_variance)
 
 
-def laplace_rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
+def _laplace_rows(inputs: Inputs, group_epsilon: float, value_epsilon: float) -> Matrix:
     """Return the law for a budget of the group and a budget of the value."""
     m, d = len(inputs.levels), inputs.groups
     noise = _noise(m, value_epsilon)
     about_zero = noise[m // 2]
-    keep = response_rows(d + inputs.abstain, group_epsilon)
+    keep = _response_rows(d + inputs.abstain, group_epsilon)
     rows = np.zeros((inputs.count, d * m + inputs.abstain))
     for g, block in enumerate(inputs.blocks):
         for h in range(d):
@@ -164,8 +164,8 @@ def sign_rows(columns: int) -> Signs:
     """
     if columns == 0:
         return np.ones((1, 0), dtype=np.int_)
-    order = next(order for order in range(columns, 2 * columns + 1) if hadamard_of(order) is not None)
-    matrix = hadamard_of(order)
+    order = next(order for order in range(columns, 2 * columns + 1) if _hadamard_of(order) is not None)
+    matrix = _hadamard_of(order)
     if matrix is None:  # pragma: no cover - there is a power of two in the range
         raise AssertionError
     rows = matrix[:, :columns]
@@ -184,8 +184,8 @@ def fewer_sign_rows(columns: int) -> Signs:
     """
     if columns == 0:
         return np.ones((1, 0), dtype=np.int_)
-    order = next(order for order in range(columns + 1, 2 * columns + 3) if hadamard_of(order) is not None)
-    matrix = hadamard_of(order)
+    order = next(order for order in range(columns + 1, 2 * columns + 3) if _hadamard_of(order) is not None)
+    matrix = _hadamard_of(order)
     if matrix is None:  # pragma: no cover - there is a power of two in the range
         raise AssertionError
     # Turned so that the first column is all ones; every other one is orthogonal to it.
@@ -194,7 +194,7 @@ def fewer_sign_rows(columns: int) -> Signs:
 
 
 @lru_cache(maxsize=128)
-def hadamard_of(order: int) -> Signs | None:
+def _hadamard_of(order: int) -> Signs | None:
     """Return a Hadamard matrix of an order, or None if neither Paley nor Sylvester has one."""
     if order in (1, 2):
         return np.array([[1]]) if order == 1 else np.array([[1, 1], [1, -1]])
@@ -204,7 +204,7 @@ def hadamard_of(order: int) -> Signs | None:
         return _first_paley(order - 1)
     if _prime(order // 2 - 1) and (order // 2 - 1) % 4 == 1:
         return _second_paley(order // 2 - 1)
-    half = hadamard_of(order // 2)
+    half = _hadamard_of(order // 2)
     return None if half is None else np.kron(np.array([[1, 1], [1, -1]]), half)
 
 
@@ -321,9 +321,9 @@ class Budgets:
     def rows(self, inputs: Inputs) -> Matrix:
         """Return the mechanism's law: a column for each group and level that is reported."""
         if self.design == LAPLACE:
-            return laplace_rows(inputs, float(self.group), float(self.value))
-        bits = response_rows(2, float(self.value))
-        keep = response_rows(inputs.groups, float(self.group))
+            return _laplace_rows(inputs, float(self.group), float(self.value))
+        bits = _response_rows(2, float(self.value))
+        keep = _response_rows(inputs.groups, float(self.group))
         # Of those whose group changes the bit is a coin.
         return np.block([[k * (bits if g == h else np.full((2, 2), 0.5)) for h, k in enumerate(row)]
                          for g, row in enumerate(keep)])  # fmt: skip

@@ -77,7 +77,7 @@ def weighted_sums(rows: Matrix, weights: Vector) -> Vector:
     return sums
 
 
-def least_change(equations: Matrix, sizes: Vector, residual: Vector) -> Vector:
+def _least_change(equations: Matrix, sizes: Vector, residual: Vector) -> Vector:
     r"""Return the change x with ``equations @ x = residual`` that has the least :math:`\sum x_i^2 / s_i`.
 
     Equations that follow from others are left out: they are met if they can be.
@@ -103,7 +103,7 @@ def polished(equations: Matrix, found: Vector, wanted: Vector, free: Vector) -> 
     weights = len(found) - len(free)
     for _ in range(3):
         sizes = np.concatenate([found[:weights] ** 2, free])
-        found = found + least_change(equations, sizes, wanted - weighted_sums(equations, found))
+        found = found + _least_change(equations, sizes, wanted - weighted_sums(equations, found))
     return found
 
 

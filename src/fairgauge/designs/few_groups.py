@@ -77,12 +77,12 @@ def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = N
         most = _MOST_LARGE_ROWS
     count, solved = 3, None
     if large:  # a program of two levels is small, and its columns spare the next one most rounds
-        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, 2, measures))
+        solved = _solve(scores, epsilon, *_problem_of(scores, epsilon, 2, measures))
     # Read as if all levels were equally likely, more of them may vary more: what they gave says whether to go on.
     by_gain = scores.target.groups > 2 and not scores.target.relies_on_shares
     tried: list[_Step] = []
     while True:
-        solved = _solve(scores, epsilon, *problem_of(scores, epsilon, count, measures), solved)
+        solved = _solve(scores, epsilon, *_problem_of(scores, epsilon, count, measures), solved)
         minimax, channel = solved.minimax, _assembled(solved, epsilon)
         affordable = (most * count // minimax.rows - 1) // 2 * 2 + 1
         if not scores.target.relies_on_shares and epsilon <= 4:
@@ -134,11 +134,11 @@ def _solve(
         more = _likely_columns(problem, size)
     else:
         before = coarse.minimax.problem.inputs, coarse.solution
-        more = refined_columns(*before, problem)
+        more = _refined_columns(*before, problem)
         # Where scores share a constant that is free, prices of fewer levels are none of more.
-        hint = refined_prices(*before, problem) if problem.shift is None else None
+        hint = _refined_prices(*before, problem) if problem.shift is None else None
     minimax = Minimax(problem)
-    return _Solved(minimax, minimax.solve(Columns.joined(feasible, more), starts_of(problem, size), hint))
+    return _Solved(minimax, minimax.solve(Columns.joined(feasible, more), _starts_of(problem, size), hint))
 
 
 def is_large(target: Target) -> bool:
@@ -189,7 +189,7 @@ def _totals_at(scores: Scores, epsilon: Decimal, levels: Vector, measures: Measu
     ), unit
 
 
-def problem_of(
+def _problem_of(
     scores: Scores, epsilon: Decimal, count: int, measures: Measures | None = None
 ) -> tuple[MinimaxProblem, float]:
     """Return the problem with so many even levels, as :func:`_problem_at` does."""
@@ -274,10 +274,10 @@ def _combination(basis: Matrix, functional: Vector) -> Vector:
 def _feasible(scores: Scores, epsilon: Decimal, inputs: Inputs, unit: float) -> Columns:
     """Return columns that make a channel: from randomized response alone programs are so degenerate that none helps."""
     simple = (design(scores, epsilon) for design in (randomized_response, hadamard))
-    return Columns.joined(*(channel_columns(scores, channel, inputs, unit) for channel in simple))
+    return Columns.joined(*(_channel_columns(scores, channel, inputs, unit) for channel in simple))
 
 
-def channel_columns(scores: Scores, channel: Channel, inputs: Inputs, unit: float) -> Columns:
+def _channel_columns(scores: Scores, channel: Channel, inputs: Inputs, unit: float) -> Columns:
     """Return a channel with two levels as columns between these levels: they are feasible together."""
     decoder = Decoder.even(channel, scores.target.share_vector)
     basis = _basis_of(scores.target, decoder.inputs) / unit
@@ -313,7 +313,7 @@ def _likely_columns(problem: MinimaxProblem, size: Vector) -> Columns:
     return Columns(np.where(patterns, high, 1.0), np.array(scores))
 
 
-def starts_of(problem: MinimaxProblem, size: Vector) -> Callable[[Matrix], Matrix]:
+def _starts_of(problem: MinimaxProblem, size: Vector) -> Callable[[Matrix], Matrix]:
     """Return a supply of scores from which to look for new columns; fixed seeds make designs repeat."""
     q = len(size)
     if q == 1:
@@ -333,7 +333,7 @@ def starts_of(problem: MinimaxProblem, size: Vector) -> Callable[[Matrix], Matri
     return starts
 
 
-def refined_columns(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Columns:
+def _refined_columns(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Columns:
     """Return columns for fewer levels as columns for more: between levels a client rounds as before.
 
     As they are, they make the coarse channel again; pushed to their extremes, they show where to go from there.
@@ -346,7 +346,7 @@ def refined_columns(before: Inputs, solution: Mixture, problem: MinimaxProblem) 
     return Columns(np.vstack([fine, *extremes]), np.vstack([scores] * 3))
 
 
-def refined_prices(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Prices:
+def _refined_prices(before: Inputs, solution: Mixture, problem: MinimaxProblem) -> Prices:
     """Return prices for fewer levels spread over more, keeping the total of each block."""
     spread = _between(before, problem.inputs)
     spread = spread / spread.sum(axis=0)

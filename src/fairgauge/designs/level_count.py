@@ -37,7 +37,7 @@ def levels_needed(scores: Scores, variance: float, levels: int) -> int:
     """Return how many levels keep the cost of rounding under 1 %, given the variance reached with some levels."""
     if _rounding_cost(scores, variance, levels) <= WORTH:
         return levels
-    step = math.sqrt(0.8 * WORTH * _without_rounding(scores, variance, levels) * 8 / squared_slope(scores))
+    step = math.sqrt(0.8 * WORTH * _without_rounding(scores, variance, levels) * 8 / _squared_slope(scores))
     return 2 * math.ceil(1 / step) + 1
 
 
@@ -88,12 +88,12 @@ def _each(scores: Scores, channel: Channel) -> list[tuple[Scores, float]]:
 def _rounding_cost(scores: Scores, variance: float, levels: int) -> float:
     """Return what rounding to so many levels adds to the variance, as a part of what it would be without."""
     without = _without_rounding(scores, variance, levels)
-    return squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8 / without
+    return _squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8 / without
 
 
 def _without_rounding(scores: Scores, variance: float, levels: int) -> float:
     """Return the variance without rounding; the estimate is rough where rounding is most of it."""
-    return max(variance - squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8, variance / 3)
+    return max(variance - _squared_slope(scores) * (2 / (levels - 1)) ** 2 / 8, variance / 3)
 
 
 def next_count(count: int, needed: int) -> int:
@@ -105,7 +105,7 @@ def next_count(count: int, needed: int) -> int:
     return 2 * math.ceil((needed - 1) / 2.0**doublings) + 1
 
 
-def squared_slope(scores: Scores) -> float:
+def _squared_slope(scores: Scores) -> float:
     """Return the largest mean squared slope, over the clients, of the wanted functionals."""
     inputs = Inputs(scores.target.groups, np.array([-1.0, 1.0]), scores.target.abstain)
     weights = inputs.weights(scores.target.share_vector)[: scores.target.groups]

@@ -51,7 +51,7 @@ class _Symmetry(NamedTuple):
     flips: bool
 
 
-def candidates(inputs: Inputs, shares: Sequence[float]) -> list[_Symmetry]:
+def _candidates(inputs: Inputs, shares: Sequence[float]) -> list[_Symmetry]:
     """Return the renamings that a problem with these shares might allow."""
     blocks = np.arange(len(inputs.blocks))
     found = [_renaming(inputs, blocks, flips=True)]
@@ -72,7 +72,7 @@ def _renaming(inputs: Inputs, blocks: _Indices, *, flips: bool) -> _Symmetry:
     return _Symmetry(to, blocks, flips)
 
 
-def action(columns: Matrix, symmetry: _Symmetry) -> SignedMap | None:
+def _action(columns: Matrix, symmetry: _Symmetry) -> SignedMap | None:
     """Return how a renaming permutes functionals (columns) up to sign, or None if it leads outside them.
 
     For column k: ``columns[renamed, k] == sign[k] * columns[:, to[k]]``.
@@ -90,7 +90,7 @@ def action(columns: Matrix, symmetry: _Symmetry) -> SignedMap | None:
     return SignedMap(np.array(to), np.array(sign)) if len(set(to)) == len(to) else None
 
 
-def orbit_averages(count: int, relations: Sequence[SignedMap]) -> Matrix:
+def _orbit_averages(count: int, relations: Sequence[SignedMap]) -> Matrix:
     """Return one row per orbit that averages its elements with their signs.
 
     An orbit in which an element is related to its own negative averages to zero by itself and gets no row.
@@ -205,7 +205,7 @@ class MinimaxProblem:
         return weights
 
 
-class Move(NamedTuple):
+class _Move(NamedTuple):
     """A symmetry of the problem, and what it does to basis functionals and to objectives."""
 
     symmetry: _Symmetry
@@ -239,10 +239,10 @@ class Minimax(ColumnProblem):
         values = np.concatenate([np.tile(problem.inputs.levels, problem.inputs.groups), [0.0] * problem.inputs.abstain])
         self.point_value = self.points @ values
         self.moves = []
-        for symmetry in candidates(problem.inputs, problem.shares):
-            basis, objectives = action(problem.basis, symmetry), self._objective_map(symmetry)
+        for symmetry in _candidates(problem.inputs, problem.shares):
+            basis, objectives = _action(problem.basis, symmetry), self._objective_map(symmetry)
             if basis is not None and objectives is not None:
-                self.moves.append(Move(symmetry, basis, objectives))
+                self.moves.append(_Move(symmetry, basis, objectives))
         self._fold()
 
     def _objective_map(self, symmetry: _Symmetry) -> _Indices | None:
@@ -286,9 +286,9 @@ class Minimax(ColumnProblem):
             turn = np.full(n_objectives * n_blocks, -1 if symmetry.flips else 1)
             slopes.append(SignedMap(_pairs(to, back, n_blocks), turn))
             objectives.append(_plain(to))
-        self.fold_inputs = orbit_averages(problem.inputs.count, inputs)
-        self.fold_unbiased = orbit_averages(problem.inputs.count * q, unbiased)
-        self.fold_second = orbit_averages(n_objectives * n_points, second)
+        self.fold_inputs = _orbit_averages(problem.inputs.count, inputs)
+        self.fold_unbiased = _orbit_averages(problem.inputs.count * q, unbiased)
+        self.fold_second = _orbit_averages(n_objectives * n_points, second)
         self.average_weights = problem.average_weights()
         self.targets: Vector = self.fold_unbiased @ problem.basis.reshape(-1)
         shift = np.zeros_like(problem.basis) if problem.shift is None else problem.shift
@@ -297,9 +297,9 @@ class Minimax(ColumnProblem):
         self.equations = self.ones + len(self.targets)
         self.rows = self.equations + len(self.fold_second)
         tops = self._tops(
-            orbit_averages(n_objectives * n_blocks, blocks),
-            orbit_averages(n_objectives * n_blocks, slopes),
-            orbit_averages(n_objectives, objectives),
+            _orbit_averages(n_objectives * n_blocks, blocks),
+            _orbit_averages(n_objectives * n_blocks, slopes),
+            _orbit_averages(n_objectives, objectives),
         )
         self.caps = tops.caps[np.isfinite(tops.caps)]
         self.program = self._program(tops)

@@ -56,7 +56,7 @@ def uncentred(scores: Scores, epsilon: Decimal) -> Channel:
     if not scores.target.balanced:
         channels += [best_channel(scores, epsilon)] if few else []
         return min(channels, key=scores.privacy_variance)
-    units, most = references(scores, epsilon), simple_variances(scores, epsilon)
+    units, most = _references(scores, epsilon), simple_variances(scores, epsilon)
 
     def fair(channel: Channel) -> bool:
         return bool(np.all(np.array(scores.privacy_variances(channel)) <= most * (1 + 1e-9)))
@@ -113,7 +113,7 @@ def _several(scores: Scores, epsilon: Decimal) -> Channel:
     return min(channels, key=worth)
 
 
-def references(scores: Scores, epsilon: Decimal) -> Vector:
+def _references(scores: Scores, epsilon: Decimal) -> Vector:
     """Return what the variance of each of the wanted numbers is measured by, for clients whose split is fixed.
 
     Guarantee: for up to six groups with known shares, the least that any channel could give that gap alone, to 1 %.
@@ -126,7 +126,7 @@ def references(scores: Scores, epsilon: Decimal) -> Vector:
 def total_measures(scores: Scores, epsilon: Decimal) -> Vector:
     """Return what the total of each of the wanted numbers is measured by: the same, and how clients differ."""
     differ = scores.reckonings[0].widest ** 2
-    found = references(scores, epsilon)
+    found = _references(scores, epsilon)
     target = scores.target
     sampled = [sum(1 / size for size in _sizes(target, contrast)) * differ for contrast in target.contrasts]
     totals: Vector = found + np.tile(sampled, len(found) // len(sampled))

@@ -27,7 +27,7 @@ from fairgauge.targets.scores import CENTRED, ESTIMATED, ESTIMATED_CENTRED, UNCE
 from fairgauge.targets.target import FEW, Target
 
 AUTO = "auto"
-GROUP = "fairgauge.designs"
+_GROUP = "fairgauge.designs"
 SIMPLEST = "randomized-response"
 # Beyond these a table of 2^53 draws cannot express the channel, or privacy means nothing.
 LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
@@ -129,7 +129,7 @@ def tried_by_auto(scores: Scores) -> list[str]:
 @cache
 def _load_offered() -> None:
     """Register what installed packages offer; one that is broken is left out, with a warning that names it."""
-    for offered in entry_points(group=GROUP):
+    for offered in entry_points(group=_GROUP):
         try:
             found = offered.load()
             if not isinstance(found, Design):

@@ -261,10 +261,10 @@ class _Folded(ColumnProblem):
 
     def search(self, prices: Prices, used: Columns) -> Columns:  # noqa: ARG002 - every column is looked at
         """Return the cheapest columns."""
-        return best_columns(prices, self.problem.high)
+        return _best_columns(prices, self.problem.high)
 
 
-def best_columns(prices: Prices, high: float) -> Columns:
+def _best_columns(prices: Prices, high: float) -> Columns:
     """Return the best column of every stretch of scores on which the pattern stays the same.
 
     Guarantee: no column within reach costs less than the best of them.

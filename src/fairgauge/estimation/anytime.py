@@ -39,21 +39,21 @@ from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # Sizes of studies that stakes are made for, and the alpha that they are made for.  Stakes do not depend on the alpha
 # that is asked for, so that a p-value is about one and the same martingale.
-SIZES: Vector = np.logspace(1, 10, 37)
-STAKED_ALPHA = 0.01
+_SIZES: Vector = np.logspace(1, 10, 37)
+_STAKED_ALPHA = 0.01
 # Half of the money goes to sizes near the planned one: the variance is not known either.
 _NEARBY: Vector = np.array([0.6, 1.6])
 
 _NEVER = 1e30
 
 
-def sizes_and_weights(planned: int | None) -> tuple[Vector, Vector]:
+def _sizes_and_weights(planned: int | None) -> tuple[Vector, Vector]:
     """Return the sizes of studies that are bet on, and how much of the money starts on each."""
     if planned is None:
-        return SIZES, np.full(len(SIZES), 1 / len(SIZES))
+        return _SIZES, np.full(len(_SIZES), 1 / len(_SIZES))
     near = planned * _NEARBY
-    weights = np.append(np.full(len(SIZES), 0.5 / len(SIZES)), np.full(len(near), 0.5 / len(near)))
-    return np.append(SIZES, near), weights
+    weights = np.append(np.full(len(_SIZES), 0.5 / len(_SIZES)), np.full(len(near), 0.5 / len(near)))
+    return np.append(_SIZES, near), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,10 @@ class AnytimeTest(RatioTest):
     def bets(self, value: float) -> list[Bets]:
         """Return the bets against a value on either side; no answer is looked at."""
         asked = self.asked(value)
-        sizes, weights = sizes_and_weights(self.planned)
+        sizes, weights = _sizes_and_weights(self.planned)
         least, most = asked.variance
         variance = math.sqrt(max(least, most / 30) * most)
-        stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / (sizes * variance))
+        stakes = np.sqrt(2 * math.log(2 / _STAKED_ALPHA) / (sizes * variance))
         found = []
         for gains in (asked.score, -asked.score):
             worst = float(-gains.min())
@@ -129,14 +129,14 @@ class AnytimeGapTest(GapTest):
         Guarantee: the right gap is ever rejected with probability at most alpha.
         """
         bases, slopes = self.score.lines(value, self.shares)
-        nodes, (sizes, weights) = nodes_about(self.score.expect), sizes_and_weights(self.planned)
+        nodes, (sizes, weights) = nodes_about(self.score.expect), _sizes_and_weights(self.planned)
         won = []
         for c in nodes:
             psi = bases + c * slopes
             told = self.laws.rows @ psi.T, self.laws.rows @ psi.T**2
             most, least = self.laws.most(told[1]), (told[1] - told[0] ** 2).min(axis=0)
             variance = np.sqrt(np.maximum(least, most / 30) * most)
-            stakes = np.sqrt(2 * math.log(2 / STAKED_ALPHA) / np.multiply.outer(sizes, variance))
+            stakes = np.sqrt(2 * math.log(2 / _STAKED_ALPHA) / np.multiply.outer(sizes, variance))
             gains = np.minimum(stakes, BOLDEST / np.abs(psi).max(axis=1))[:, :, None] * psi
             won.append(
                 [

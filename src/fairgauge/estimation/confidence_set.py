@@ -75,9 +75,9 @@ _LEAST_PART = 1e-7
 # Acceptance need not be one run where answers are few: so many values further out are tested too.
 _BEYOND, _BEYOND_FEW, _FEW = 2, 7, 2000
 
-Margin = Callable[[float], float]
+_Margin = Callable[[float], float]
 # From an accepted and a rejected value to the edge between them; the last is about the half-width.
-EdgeFinder = Callable[[Margin, float, float, float], float]
+_EdgeFinder = Callable[[_Margin, float, float, float], float]
 
 
 class Test(Protocol):
@@ -114,7 +114,7 @@ def inverted(test: Test, *, close: float = _CLOSE) -> tuple[float, float]:
     """
     least, most = test.extent
 
-    def edge(margin: Margin, inside: float, outside: float, half: float) -> float:
+    def edge(margin: _Margin, inside: float, outside: float, half: float) -> float:
         found = sign_change(margin, inside, outside, close=close * half)[1]
         return min(max(_outward(found, found - inside, _CLOSE * half), least), most)
 
@@ -138,7 +138,7 @@ def nearly_inverted(test: Test) -> tuple[float, float]:
     Tests take long near their edges, and margins are nearly straight there: it is off by about a thousandth.
     """
 
-    def edge(margin: Margin, inside: float, outside: float, half: float) -> float:
+    def edge(margin: _Margin, inside: float, outside: float, half: float) -> float:
         accepted, rejected = sign_change(margin, inside, outside, close=_NEARBY * half)
         low, high = margin(accepted), margin(rejected)
         return accepted + (rejected - accepted) * low / (low - high)
@@ -146,7 +146,7 @@ def nearly_inverted(test: Test) -> tuple[float, float]:
     return _hull(test, edge)
 
 
-def _hull(test: Test, edge: EdgeFinder) -> tuple[float, float]:
+def _hull(test: Test, edge: _EdgeFinder) -> tuple[float, float]:
     least, most = test.extent
     start = min(max(test.estimate, least), most)
     half = max(test.limit(start), _LEAST_PART * (most - least))
@@ -162,7 +162,7 @@ def _hull(test: Test, edge: EdgeFinder) -> tuple[float, float]:
     return low, high
 
 
-def _some_accepted(margin: Margin, start: float, extent: tuple[float, float]) -> float | None:
+def _some_accepted(margin: _Margin, start: float, extent: tuple[float, float]) -> float | None:
     """Return an accepted value near the start, or None if there is none to be found."""
     least, most = extent
     for part in np.geomspace(1e-4, 1, 25):
@@ -172,7 +172,7 @@ def _some_accepted(margin: Margin, start: float, extent: tuple[float, float]) ->
     return None
 
 
-def _edge(margin: Margin, start: float, outward: tuple[float, float, int], edge: EdgeFinder) -> float:
+def _edge(margin: _Margin, start: float, outward: tuple[float, float, int], edge: _EdgeFinder) -> float:
     """Return the outermost accepted value from an accepted one outward: to an end, in steps of about this size."""
     end, half, beyond = outward
     reach = end - start

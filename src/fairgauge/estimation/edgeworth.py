@@ -68,7 +68,7 @@ _TOP = math.sqrt(3)
 _HEIGHT = 0.02
 _AT_ONCE = 20_000
 
-IndexArray = NDArray[np.int_]
+_IndexArray = NDArray[np.int_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class Drawn:
     size: float
     bound: Vector
 
-    def taken(self, cases: IndexArray) -> "Drawn":
+    def taken(self, cases: _IndexArray) -> "Drawn":
         """Return the same for cases that each belong to one of those here."""
         if not self.count:
             return self
@@ -173,13 +173,13 @@ class Drawn:
 
 
 _NONE: Vector = np.zeros(1)
-NOTHING_DRAWN = Drawn(0.0, _NONE, _NONE, _NONE, 0.0, np.ones(1))
+_NOTHING_DRAWN = Drawn(0.0, _NONE, _NONE, _NONE, 0.0, np.ones(1))
 
 
 def drawn_of(draws: Draws, scores: Matrix, times: Vector) -> Drawn:
     """Return what is known of draws by each of some scores; ``bound`` is for any of them."""
     if not draws.count:
-        return NOTHING_DRAWN
+        return _NOTHING_DRAWN
     centred = scores - draws.mean(scores)[:, None]
     second, third, fourth = (draws.mean(centred**power) for power in (2, 3, 4))
     bound = np.max([_moduli(draws.law[None], score, times)[0] for score in scores], axis=0)
@@ -222,8 +222,8 @@ class Tails:
     answers: float
     heard: Heard
     moments: Moments
-    ways: IndexArray | None = None
-    drawn: Drawn = NOTHING_DRAWN
+    ways: _IndexArray | None = None
+    drawn: Drawn = _NOTHING_DRAWN
 
     @cached_property
     def variances(self) -> tuple[Vector, Vector]:
@@ -282,13 +282,13 @@ class Tails:
         chosen = self.best_ways() if self.ways is None else self.ways
         return self.heard.grid.reaches[chosen] * self.heard.scale, self._summed(chosen, slice(None))
 
-    def best_ways(self) -> IndexArray:
+    def best_ways(self) -> _IndexArray:
         """Return the numbers of the ways to smooth that are best for a few of the cases: good enough for all."""
         grid, scale = self.heard.grid, self.heard.scale
         few = slice(None, None, max(1, len(self.moments.least) // 3))
         deviation = math.sqrt(float(self.variances[1].max()))
 
-        def cost(ways: IndexArray) -> Matrix:
+        def cost(ways: _IndexArray) -> Matrix:
             # Near the limits that people ask for the normal curve is about so high: width costs a probability.
             return self._summed(ways, few) / _HEIGHT + (grid.reaches[ways] * scale / deviation)[:, None]
 
@@ -300,7 +300,7 @@ class Tails:
         some = np.add.outer(kinds * beside, np.arange(kinds)).ravel()
         return np.unique(some[cost(some).argmin(axis=0)])
 
-    def _summed(self, choices: IndexArray, cases: slice) -> Matrix:
+    def _summed(self, choices: _IndexArray, cases: slice) -> Matrix:
         """Return the upper sums of the integral, for each way to smooth and each case."""
         (near, far, normal), grid, scale = self._curves, self.heard.grid, self.heard.scale
         left, right = grid.points[:-1] / scale, grid.points[1:] / scale

@@ -169,7 +169,7 @@ def estimands_for(scores: Scores, channel: Channel, asked: Asked) -> Estimands:
         parts = [Sentence.of("caution.part-share", group=name) for name in asked.groups]
     gaps = None
     if shares is not None:
-        found = _all([ratio(comparison_score(scores, decoder, pair), answered) for pair in asked.compared])
+        found = _all([ratio(_comparison_score(scores, decoder, pair), answered) for pair in asked.compared])
         gaps = None if found is None else dict(zip(asked.compared, found, strict=True))
     total = decoder.score(sum((inputs.sum_of(g) for g in groups), np.zeros(inputs.count)))
     return Estimands(
@@ -210,7 +210,7 @@ def among_tables(estimands: Estimands, tables: int) -> Estimands:
     )
 
 
-def comparison_score(scores: Scores, decoder: Decoder, pair: Pair) -> Vector | None:
+def _comparison_score(scores: Scores, decoder: Decoder, pair: Pair) -> Vector | None:
     r"""Return the score whose average is the difference of two sides of a population with the known shares.
 
     .. math:: m_S - m_T = \sum_{g \in S} \sum_{h \in T} \frac{p_g p_h}{p_S p_T} (m_g - m_h)

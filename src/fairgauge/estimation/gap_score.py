@@ -54,9 +54,9 @@ from fairgauge.estimation.draws import NO_DRAWS, Draws
 from fairgauge.targets.channel_inputs import Matrix, Vector
 
 # How many of the 256 bytes send an answer to each part.
-BYTES = (13, 38, 77, 77, 51)
-FRACTIONS: Vector = np.array(BYTES) / 256
-_ENDS = np.cumsum(BYTES).tolist()
+_BYTES = (13, 38, 77, 77, 51)
+FRACTIONS: Vector = np.array(_BYTES) / 256
+_ENDS = np.cumsum(_BYTES).tolist()
 _LONGEST = 1 << 20
 _MOST_THROWN = 1 << 31
 
@@ -104,7 +104,7 @@ class Thrown:
         return np.array([draws.multinomial(int(count), FRACTIONS) for count in counts], dtype=np.float64).T
 
     def _dealt(self, symbol: int, count: int) -> Vector:
-        below = np.zeros(len(BYTES), dtype=np.int64)
+        below = np.zeros(len(_BYTES), dtype=np.int64)
         for number, start in enumerate(range(0, count, _LONGEST)):
             thrown = self._bytes(f"{self.name} {symbol} {number}", min(_LONGEST, count - start))
             throws = np.frombuffer(thrown, dtype=np.uint8)

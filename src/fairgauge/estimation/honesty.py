@@ -49,10 +49,10 @@ _TURNS = 60
 _AIM, _STEP = 0.1, 0.95
 _RIDGE = 1e-12
 # A symbol that no row gives counts as this likely.
-TINY = 1e-12
+_TINY = 1e-12
 
 
-def nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None, near: float = 1e-10) -> Matrix:
+def _nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None, near: float = 1e-10) -> Matrix:
     """Return the weights of the nearest mixture of rows for each law.
 
     Args:
@@ -70,7 +70,7 @@ def nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None,
     slack = np.ones_like(price)
     each = np.arange(len(rows))
     for _ in range(_TURNS):
-        law = np.maximum(weights @ rows, TINY)
+        law = np.maximum(weights @ rows, _TINY)
         slope = (laws / law) @ rows.T - price
         gap = (weights * slack).mean(axis=1, keepdims=True)
         if max(len(rows) * gap.max(), np.abs(slope + slack).max()) < near:
@@ -100,7 +100,7 @@ def _room(here: Matrix, step: Matrix) -> Vector:
 SUSPICIOUS = 1e-3
 # Below this nothing is estimated: once in a million honest studies.
 IMPOSSIBLE = 1e-6
-LEAST = 1e-12
+_LEAST = 1e-12
 
 # How much of the answers each part gets, and how many ways to split are averaged.
 _PARTS = (0.25, 0.15, 0.15, 0.15, 0.15, 0.15)
@@ -108,7 +108,7 @@ _SPLITS = 4
 # Of so many symbols the forged one is thought to be, and their laws need not be found more exactly than this.
 _SUSPECTS, _ROUGHLY = 3, 1e-5
 
-Parts = NDArray[np.int64]
+_Parts = NDArray[np.int64]
 
 
 def fit_p_value(rows: Matrix, counts: tuple[int, ...], *, name: str) -> float:
@@ -124,24 +124,24 @@ def fit_p_value(rows: Matrix, counts: tuple[int, ...], *, name: str) -> float:
             and the counts finds the same number.
     """
     won = _log_winnings(_split(counts, name), rows)
-    return math.exp(-min(max(_log_mean(won), 0.0), -math.log(LEAST)))
+    return math.exp(-min(max(_log_mean(won), 0.0), -math.log(_LEAST)))
 
 
-def _split(counts: tuple[int, ...], name: str) -> Parts:
+def _split(counts: tuple[int, ...], name: str) -> _Parts:
     """Return the counts of each part, for several ways to split the answers: (split, part, symbol)."""
     # The stream of RandomState is frozen, so the number stays the same with every version of NumPy.
     throws = np.random.RandomState(np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4"))
-    split: Parts = np.stack([throws.multinomial(count, _PARTS, size=_SPLITS) for count in counts], axis=2)
+    split: _Parts = np.stack([throws.multinomial(count, _PARTS, size=_SPLITS) for count in counts], axis=2)
     return split
 
 
-def _log_winnings(parts: Parts, rows: Matrix) -> Vector:
+def _log_winnings(parts: _Parts, rows: Matrix) -> Vector:
     """Return the logarithm of what is won with each way to split."""
     splits, bets, symbols = len(parts), parts.shape[1] - 1, parts.shape[2]
     before = parts.cumsum(axis=1)[:, :-1].reshape(-1, symbols)
     following = parts[:, 1:].reshape(-1, symbols)
     suspected = _suspected(before, rows)
-    ratio = suspected / np.maximum(nearest_mixtures(suspected, rows) @ rows, TINY)
+    ratio = suspected / np.maximum(_nearest_mixtures(suspected, rows) @ rows, _TINY)
     won = (following * np.log(ratio)).sum(axis=1) - following.sum(axis=1) * _log_price(ratio, rows)
     total: Vector = won.reshape(splits, bets).sum(axis=1)
     return total
@@ -153,7 +153,7 @@ def _log_price(ratio: Matrix, rows: Matrix) -> Vector:
     return price
 
 
-def _suspected(counts: Parts, rows: Matrix) -> Matrix:
+def _suspected(counts: _Parts, rows: Matrix) -> Matrix:
     """Return, for each row of counts, a law that dishonest answers may follow.
 
     It is the average of several, by how likely they make the counts, less half the logarithm of the answers for each
@@ -162,7 +162,7 @@ def _suspected(counts: Parts, rows: Matrix) -> Matrix:
     # One answer more, shared out over the symbols, so that no answers at all are a law too.
     answers = counts.sum(axis=1, keepdims=True) + 1
     laws = (counts + rows.mean(axis=0)) / answers
-    overdone = _excess(laws, np.maximum(nearest_mixtures(laws, rows, near=_ROUGHLY) @ rows, TINY))
+    overdone = _excess(laws, np.maximum(_nearest_mixtures(laws, rows, near=_ROUGHLY) @ rows, _TINY))
     suspects = np.argsort(-overdone, axis=1)[:, :_SUSPECTS]
     symbols = counts.shape[1]
     as_they_are = (counts + 0.5) / (answers - 1 + symbols / 2)
@@ -182,9 +182,9 @@ def _forged(laws: Matrix, symbol: NDArray[np.int64], rows: Matrix) -> Matrix:
     each = np.arange(len(laws))
     others = laws.copy()
     others[each, symbol] = 0
-    found = nearest_mixtures(others, rows, costs=1 - rows[:, symbol].T, near=_ROUGHLY) @ rows
+    found = _nearest_mixtures(others, rows, costs=1 - rows[:, symbol].T, near=_ROUGHLY) @ rows
     found[each, symbol] = np.maximum(found[each, symbol], laws[each, symbol])
-    found = np.maximum(found, TINY)
+    found = np.maximum(found, _TINY)
     forged: Matrix = found / found.sum(axis=1, keepdims=True)
     return forged
 

@@ -192,9 +192,9 @@ class RatioTest:
 # The part of alpha that an interval of the share may have.
 SHARE = 0.06
 # The part of alpha for how unevenly secret draws are dealt out.
-STRAY = 0.01
+_STRAY = 0.01
 # At so many points of the share's interval a gap is asked.
-POINTS = 9
+_POINTS = 9
 _NEVER = 1e30
 _LEAST_WEIGHT = 1e-3
 
@@ -259,7 +259,7 @@ class GapTest(ABC):
     @property
     def level(self) -> float:
         """What of alpha is left for the gap where draws may be dealt out unevenly."""
-        return self.alpha * (1 - STRAY) if self.draws.count else self.alpha
+        return self.alpha * (1 - _STRAY) if self.draws.count else self.alpha
 
     def strays(self, sizes: Vector) -> Vector:
         r"""Return by how many draws so many symbols may have more or fewer than on average; all hold together.
@@ -269,7 +269,7 @@ class GapTest(ABC):
         part = self.draws.part_of(float(self.sizes.sum()))
         if not part:
             return np.zeros(len(sizes))
-        logarithm = math.log(4 * len(self.sizes) / (STRAY * self.alpha))
+        logarithm = math.log(4 * len(self.sizes) / (_STRAY * self.alpha))
         spread = np.sqrt(2 * sizes * part * (1 - part) * logarithm) + logarithm / 3
         return np.asarray(np.minimum(spread, np.minimum(sizes, self.draws.count)))
 
@@ -282,7 +282,7 @@ class GapTest(ABC):
     def shares(self) -> Vector:
         """The points of the share's interval."""
         low, high = (min(max(end, 0.0), 1.0) for end in self.share)
-        return np.linspace(low, high, POINTS) if high > low else np.array([low])
+        return np.linspace(low, high, _POINTS) if high > low else np.array([low])
 
     @abstractmethod
     def margin(self, value: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from fairgauge.lazy import late
 
-Key = TypeVar("Key", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Interval:
         return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-class Told(dict[Key, Interval]):
+class Told(dict[_Key, Interval]):
     """What answers tell, by name; whoever asks for a name that is not there hears why.
 
     Args:
@@ -118,7 +118,7 @@ class Told(dict[Key, Interval]):
         missing: Makes the error for a name that is not there.
     """
 
-    def __init__(self, known: Mapping[Key, Interval], missing: Callable[[object], Exception]) -> None:
+    def __init__(self, known: Mapping[_Key, Interval], missing: Callable[[object], Exception]) -> None:
         super().__init__(known)
         self._missing = missing
 

@@ -6,7 +6,7 @@ from fairgauge.targets.comparisons import Pair
 
 _LEAST, _MOST, _STEPS = 1e-12, 0.5, 12
 # Levels that are fixed beforehand: 0.5, 0.2, 0.1, 0.05, ... down to a millionth.
-LEVELS = tuple(digit / 10**place for place in range(1, 7) for digit in (5, 2, 1))
+_LEVELS = tuple(digit / 10**place for place in range(1, 7) for digit in (5, 2, 1))
 
 Rejected = Callable[[float], bool]
 
@@ -39,7 +39,7 @@ def by_levels(rejected: Rejected) -> float:
     (0.05, 1.0)
     """
     found = 1.0
-    for level in LEVELS:
+    for level in _LEVELS:
         if not rejected(level):
             break
         found = level

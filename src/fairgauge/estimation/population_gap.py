@@ -171,7 +171,7 @@ class PopulationGapTest(PartsTest):
         bounds = bounds_of_means(squares, self.counts, alphas, most)
         told = (self.draws.of_answers(each, squares, self.answers) for each in bounds)
         low, high = (np.maximum(each, 0.0).reshape(len(nodes), -1) for each in told)
-        found = [parabola_at(float(c), nodes, low, high) for c in self.centres]
+        found = [_parabola_at(float(c), nodes, low, high) for c in self.centres]
         least, largest = (np.maximum(np.array(each), 1e-300) for each in zip(*found, strict=True))
         if self.draws.count:
             # A part may have more draws than its size says, or fewer, and those vary differently.
@@ -183,7 +183,7 @@ class PopulationGapTest(PartsTest):
 
     def _tails(
         self, psi: Matrix, bounds: tuple[Vector, Vector], place: int, ways: NDArray[np.int_] | None = None
-    ) -> "PartTails | None":
+    ) -> "_PartTails | None":
         """Return how likely averages of a part are, for each share; None if the part is empty."""
         answers = float((self.sizes - self.drawn)[place])
         if answers < 1:
@@ -207,7 +207,7 @@ class PopulationGapTest(PartsTest):
         moments = Moments(low, high, (below, above), fourth, float(np.abs(psi).max()))
         mine = Draws(float(self.drawn[place]), self.draws.law)
         drawn = drawn_of(mine, psi, grid.points / scale).taken(np.repeat(np.arange(len(cases)), lengths))
-        return PartTails(Tails(answers, Heard(grid, scale, bound), moments, ways, drawn), starts)
+        return _PartTails(Tails(answers, Heard(grid, scale, bound), moments, ways, drawn), starts)
 
     def _given(self, score: Vector, power: int, variances: Vector) -> Vector:
         r"""Return the largest moment of a score at these variances, at most.
@@ -237,7 +237,7 @@ class PopulationGapTest(PartsTest):
         return np.asarray((logsumexp(won, axis=1) - math.log(len(_STAKED))).max(axis=0))
 
 
-class PartTails:
+class _PartTails:
     """How likely averages of one part are, for each share.
 
     Args:
@@ -259,7 +259,7 @@ class PartTails:
         return np.asarray(-ndtri(np.maximum.reduceat(likely, self._starts)))
 
 
-def parabola_at(place: float, nodes: Vector, low: Matrix, high: Matrix) -> tuple[Vector, Vector]:
+def _parabola_at(place: float, nodes: Vector, low: Matrix, high: Matrix) -> tuple[Vector, Vector]:
     """Return bounds of convex parabolas that are not below zero, at one place, from bounds at nodes."""
     right = int(np.clip(np.searchsorted(nodes, place), 1, len(nodes) - 1))
     part = (place - nodes[right - 1]) / (nodes[right] - nodes[right - 1])
@@ -290,10 +290,10 @@ def needed_sum(weights: tuple[float, ...], level: float) -> float:
         weights: The weights; their squares sum to 1.
         level: The probability.
     """
-    return sign_change(lambda z: level - sum_tail(weights, z), 0.0, 10.0, close=1e-9)[1]
+    return sign_change(lambda z: level - _sum_tail(weights, z), 0.0, 10.0, close=1e-9)[1]
 
 
-def sum_tail(weights: tuple[float, ...], z: float) -> float:
+def _sum_tail(weights: tuple[float, ...], z: float) -> float:
     r"""Return how likely weighted standard normal numbers, none below -t, are to reach z together, at most.
 
     .. math:: P_S(z) \le \bar\Phi\Big(\frac{z}{|w_S|}\Big) + \sum_{b \in S} \Phi(-t) \, P_{S \setminus b}(z + t w_b)
@@ -306,5 +306,5 @@ def sum_tail(weights: tuple[float, ...], z: float) -> float:
     plain = float(ndtr(-z / max(math.hypot(*weights), 1e-300)))
     if plain == 0:
         return 0.0
-    rest = (sum_tail(weights[:b] + weights[b + 1 :], z + _WORST * weights[b]) for b in range(len(weights)))
+    rest = (_sum_tail(weights[:b] + weights[b + 1 :], z + _WORST * weights[b]) for b in range(len(weights)))
     return plain + float(ndtr(-_WORST)) * sum(rest)

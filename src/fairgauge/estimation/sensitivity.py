@@ -53,9 +53,9 @@ def sensitivity_of(
         part: Which part of all answers the reader has: forgers may all answer the same question.
     """
     estimands, scale, names = reader.estimands, question.metric.scale, pair_names(question)
-    forged = {pair: forged_move(gap_ratios(estimands, pair), reader.law, _STEP, part=part) for pair in pairs}
+    forged = {pair: _forged_move(gap_ratios(estimands, pair), reader.law, _STEP, part=part) for pair in pairs}
     worst = max(forged, key=lambda pair: np.inf if forged[pair] is None else float(forged[pair] or 0))
-    moved = None if estimands.shares is None else {pair: share_move(estimands, means, pair) for pair in forged}
+    moved = None if estimands.shares is None else {pair: _share_move(estimands, means, pair) for pair in forged}
     most = None if moved is None else max(moved, key=lambda pair: moved[pair])
     limit = forged[worst]
     return Sensitivity(
@@ -81,7 +81,7 @@ def gap_ratios(estimands: Estimands, pair: Pair) -> tuple[Ratio, ...]:
     return estimands.mean_of(pair[0]), -estimands.mean_of(pair[1])
 
 
-def forged_move(ratios: tuple[Ratio, ...], law: Vector, forged: float, *, part: float = 1.0) -> float | None:
+def _forged_move(ratios: tuple[Ratio, ...], law: Vector, forged: float, *, part: float = 1.0) -> float | None:
     """Return the most that a sum of ratios moves if so much of all answers is overwritten, wherever it hurts most.
 
     None if there is no limit, because forgers could make a denominator vanish.
@@ -107,7 +107,7 @@ def forged_move(ratios: tuple[Ratio, ...], law: Vector, forged: float, *, part: 
     )
 
 
-def share_move(estimands: Estimands, means: Mapping[int, Interval], pair: Pair, step: float = _STEP) -> float:
+def _share_move(estimands: Estimands, means: Mapping[int, Interval], pair: Pair, step: float = _STEP) -> float:
     """Return the most that a gap moves if each group's share is off by a step or less.
 
     Args:

@@ -111,7 +111,7 @@ _LEAST_SHARE = 1e-9
 # What rounding may move a corner by.
 _CLOSE = 1e-9
 
-Cube = NDArray[np.float64]
+_Cube = NDArray[np.float64]
 
 
 class Readings(NamedTuple):
@@ -164,7 +164,7 @@ def gap_in_band(readings: Readings, band: Band, inputs: Inputs, pair: Pair) -> I
     return Interval(readings.gap.estimate, max(-found[1], -2.0), min(found[0], 2.0))
 
 
-def _possible(cells: Cube, low: float, high: float) -> Cube:
+def _possible(cells: _Cube, low: float, high: float) -> _Cube:
     """Return the cells that hold two shares of which the first has such a part of both, and that sum to at most 1."""
     (least, most), (other_least, other_most) = cells[:, 0].T, cells[:, 1].T
     there = (
@@ -173,7 +173,7 @@ def _possible(cells: Cube, low: float, high: float) -> Cube:
     return np.asarray(cells[there])
 
 
-def _largest(slopes: Vector, cells: Cube, box: Cube, strips: Matrix) -> float:
+def _largest(slopes: Vector, cells: _Cube, box: _Cube, strips: Matrix) -> float:
     """Return the largest gap of the first group over the second in any cell; minus infinity if nothing fits.
 
     Args:

@@ -100,9 +100,9 @@ class Between:
         return float(-stdtrit(self.sites - 1, alpha / 2))
 
 
-FEWEST_SITES = 5
+_FEWEST_SITES = 5
 
-Ask = Callable[[float], Interval]
+_Ask = Callable[[float], Interval]
 
 
 class SiteReader:
@@ -118,8 +118,8 @@ class SiteReader:
         counts, number = np.array(tally.counts, dtype=float), tally.contributors
         self._between: Between | None = None
         if kind.name == "sites":
-            if number < FEWEST_SITES:
-                raise CannotEstimate(f"how sites differ takes {FEWEST_SITES} sites at least, and there are {number}")
+            if number < _FEWEST_SITES:
+                raise CannotEstimate(f"how sites differ takes {_FEWEST_SITES} sites at least, and there are {number}")
             if not tally.products:
                 raise CannotEstimate("this tally does not tell how sites differ, as one of the sites' own answers does")
             self._between = Between(counts, _square(tally), number)
@@ -196,7 +196,7 @@ def _metric(asked: _Asked, name: str, *, first: bool) -> QuestionEstimate:
             (Sentence.of("sites.empty"),),
         )  # fmt: skip
 
-    def told(what: str, ask: Ask, extent: tuple[float, float] = (0.0, 1.0), part: float = 1.0) -> Interval:
+    def told(what: str, ask: _Ask, extent: tuple[float, float] = (0.0, 1.0), part: float = 1.0) -> Interval:
         # Always a number, also where it may be anything: to tell only what looks like enough people would pick those
         # sums whose noise happened to be large.
         found = ask(alpha * part)
@@ -295,7 +295,7 @@ def _within(value: float, interval: Interval) -> bool:
 
 
 # By the names that estimates have.
-FAIRLEARN = {
+_FAIRLEARN = {
     "selection rate": "selection_rate",
     "accuracy": "accuracy_score",
     "true positive rate": "true_positive_rate",
@@ -310,7 +310,7 @@ def fairlearn_metrics(site: NoisyCounts, wanted: Sequence[str] | None) -> list[Q
     Raises:
         InvalidInput: If the counts do not tell one of them.
     """
-    known = {FAIRLEARN.get(name, name): name for name in metrics_of(site)}
+    known = {_FAIRLEARN.get(name, name): name for name in metrics_of(site)}
     for name in wanted or ():
         if name not in known:
             raise InvalidInput("metrics", name, f"must be of {', '.join(known)}")
@@ -335,7 +335,7 @@ def estimate_by_names(
     """
     kind, alpha = kind_of(interval, SITE_KINDS), check_confidence(confidence)
     tally.check(study)
-    ours = {theirs: name for name, theirs in FAIRLEARN.items()}
+    ours = {theirs: name for name, theirs in _FAIRLEARN.items()}
     found = estimate_sites(study, tally, alpha, kind, [ours.get(one.metric.name, one.metric.name) for one in asked])
     renamed = [replace(each, metric=one.metric.name) for one, each in zip(asked, found.questions, strict=True)]
     return replace(found, questions=tuple(renamed), asked=tuple(asked))

@@ -92,7 +92,7 @@ def standardised(
     return Estimate("+".join(part.study.digest for part in parts), confidence, kind, None, questions, first.questions)
 
 
-def design_effect(weights: Vector, answers: Vector) -> float:
+def _design_effect(weights: Vector, answers: Vector) -> float:
     r"""Return by how much weighing multiplies the variance: :math:`\sum_h w_h^2 / f_h`, f_h the parts of the answers.
 
     >>> round(design_effect(np.array([0.5, 0.5]), np.array([70, 30])), 2)
@@ -181,7 +181,7 @@ def _question(
         gaps = {pair: gap.scaled(scale).within(-reach, reach) for pair, gap in found.items() if gap is not None}
     if gaps:
         moves = _sensitivity(readers, weights, [part.study.questions[index] for part in parts])
-        warnings = (_about(parts), _effect(design_effect(weights, answers)), *warnings)
+        warnings = (_about(parts), _effect(_design_effect(weights, answers)), *warnings)
     return QuestionEstimate(
         metric=question.metric.name,
         attribute=question.attribute.name,

@@ -35,7 +35,7 @@ from fairgauge.estimation.interval import Interval
 _ROUNDING = 1e-12
 
 
-def mean_bounds(mean: float, factor: float, spread: float = math.inf) -> tuple[float, float]:
+def _mean_bounds(mean: float, factor: float, spread: float = math.inf) -> tuple[float, float]:
     """Return between what a group's mean is, if its odds of answering differ between people by at most a factor.
 
     Guarantee: sharp, if any part of the group may have answered.

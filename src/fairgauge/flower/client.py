@@ -29,14 +29,14 @@ Setting: TypeAlias = T | Callable[[Context], T]
 # What a node's owner may set, in `flower-supernode --node-config`, and a run's configuration cannot.  An app's own code
 # runs in the node's process: an agent of another user is what holds that.
 _OURS = "fairgauge"
-AGENT = "fairgauge-agent"
+_AGENT = "fairgauge-agent"
 SETTINGS = "fairgauge-settings"
-SITE = "fairgauge-site"
-APP = "fairgauge-app"
-PLAIN = "fairgauge-plain"
-LIMIT = "fairgauge-limit"
+_SITE = "fairgauge-site"
+_APP = "fairgauge-app"
+_PLAIN = "fairgauge-plain"
+_LIMIT = "fairgauge-limit"
 _STUDY_LIMIT_KEY = "fairgauge-study-limit"
-_KEYS = (AGENT, SETTINGS, SITE, APP, PLAIN, LIMIT, _STUDY_LIMIT_KEY)
+_KEYS = (_AGENT, SETTINGS, _SITE, _APP, _PLAIN, _LIMIT, _STUDY_LIMIT_KEY)
 # Where the app runs when Flower simulates nodes: they are all the app's own, and have no configuration to say so.
 _SIMULATION = "flwr.simulation."
 
@@ -105,12 +105,12 @@ def private_metrics(
             return Refusal("study", str(problem))
         open_names += _open_names(context, plain if limits is not None else ())
         if {question.metric.name for question in found.questions} & set(open_names):
-            return Refusal("settings", f"a metric that the study asks for must not be in {PLAIN}")
+            return Refusal("settings", f"a metric that the study asks for must not be in {_PLAIN}")
         by_the_node = _source(context.node_config).answer(found, partial(given_by_app, measured))
         if by_the_node is not None:
             return by_the_node
         if limits is None:
-            rule = f"one of {AGENT}, {SETTINGS} or, to leave group and ledger to the app, {APP}=true"
+            rule = f"one of {_AGENT}, {SETTINGS} or, to leave group and ledger to the app, {_APP}=true"
             return Refusal("settings", f"this node's configuration must have {rule}")
         if group is None or ledger is None:
             return Refusal("settings", "the node leaves group and ledger to the app, which does not give them")
@@ -172,8 +172,8 @@ def _own(setting: Any, context: Context) -> Any:
 
 def _source(own: Mapping[str, Any]) -> Source:
     """Return where answers come from by the node's own configuration."""
-    agent, settings, records = (str(own[key]) if key in own else None for key in (AGENT, SETTINGS, SITE))
-    return Source(agent, settings, records, lacks=f"this node's configuration has no {SITE}")
+    agent, settings, records = (str(own[key]) if key in own else None for key in (_AGENT, SETTINGS, _SITE))
+    return Source(agent, settings, records, lacks=f"this node's configuration has no {_SITE}")
 
 
 def _own_settings(context: Context) -> Limits | None:
@@ -186,25 +186,25 @@ def _own_settings(context: Context) -> Limits | None:
     for key, value in own.items():
         if key not in _KEYS:
             raise InvalidInput(key, value, f"must be one of {', '.join(_KEYS)}")
-    if own.get(APP, True) is not True:
-        raise InvalidInput(APP, own[APP], "must be true, or not be there")
-    sources = [key for key in (AGENT, SETTINGS, APP) if key in own]
+    if own.get(_APP, True) is not True:
+        raise InvalidInput(_APP, own[_APP], "must be true, or not be there")
+    sources = [key for key in (_AGENT, SETTINGS, _APP) if key in own]
     if len(sources) > 1:
         raise InvalidInput(sources[1], own[sources[1]], f"must not stand beside {sources[0]}")
-    limits = {LIMIT: LIFETIME_LIMIT, _STUDY_LIMIT_KEY: STUDY_LIMIT}
+    limits = {_LIMIT: LIFETIME_LIMIT, _STUDY_LIMIT_KEY: STUDY_LIMIT}
     for key in limits:
         if key in own:
-            if sources not in ([], [APP]):
+            if sources not in ([], [_APP]):
                 raise InvalidInput(key, own[key], f"must be in the file of {sources[0]}, which has limits of its own")
             limits[key] = read_limit(key, str(own[key]))
-    if sources == [APP] or (not sources and _is_simulated()):
-        return Limits(limits[LIMIT], limits[_STUDY_LIMIT_KEY])
+    if sources == [_APP] or (not sources and _is_simulated()):
+        return Limits(limits[_LIMIT], limits[_STUDY_LIMIT_KEY])
     return None
 
 
 def _open_names(context: Context, of_app: Sequence[str]) -> list[str]:
     """Return the metrics that leave as they are: as the node says, or the app where the node leaves it to the app."""
-    return str(context.node_config[PLAIN]).split() if PLAIN in context.node_config else list(of_app)
+    return str(context.node_config[_PLAIN]).split() if _PLAIN in context.node_config else list(of_app)
 
 
 def _is_simulated() -> bool:

@@ -12,10 +12,10 @@ from flwr.app import Message, MetricRecord, RecordDict
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput
 
-NAME = "metrics"
+_NAME = "metrics"
 # What a node lets out as it is, beside the answer.
-PLAIN = "plain-metrics"
-WEIGHT = "num-examples"
+_PLAIN = "plain-metrics"
+_WEIGHT = "num-examples"
 _DIGITS = 8  # hexadecimal, of one word
 
 
@@ -23,13 +23,13 @@ def to_content(answer: Answer, plain: Mapping[str, int | float] | None = None) -
     """Return the whole content of a reply: the answer, and nothing else but what the node lets out as it is."""
     record = MetricRecord(
         {
-            WEIGHT: 1,
+            _WEIGHT: 1,
             "study": _to_words(answer.study),
             "id": _to_words(answer.id),
             "payload": list(answer.payload),
         }
     )
-    return RecordDict({NAME: record, **({PLAIN: MetricRecord({WEIGHT: 1, **plain})} if plain else {})})
+    return RecordDict({_NAME: record, **({_PLAIN: MetricRecord({_WEIGHT: 1, **plain})} if plain else {})})
 
 
 def plain_replies(replies: Iterable[Message]) -> list[Message]:
@@ -37,11 +37,11 @@ def plain_replies(replies: Iterable[Message]) -> list[Message]:
 
     Flower's strategies end a run where replies differ in that.
     """
-    given = [(reply, reply.content.metric_records.get(PLAIN)) for reply in replies if not reply.has_error()]
+    given = [(reply, reply.content.metric_records.get(_PLAIN)) for reply in replies if not reply.has_error()]
     found = [(reply, record) for reply, record in given if record is not None]
     usual = Counter(frozenset(record) for _, record in found).most_common(1)
     return [
-        Message(content=RecordDict({NAME: record}), metadata=reply.metadata)
+        Message(content=RecordDict({_NAME: record}), metadata=reply.metadata)
         for reply, record in found
         if frozenset(record) == usual[0][0]
     ]
@@ -53,7 +53,7 @@ def from_content(content: RecordDict) -> Answer:
     Raises:
         InvalidInput: If there is none.
     """
-    record = content.metric_records.get(NAME, {})
+    record = content.metric_records.get(_NAME, {})
     study, name = (_from_words(field, record.get(field)) for field in ("study", "id"))
     payload = record.get("payload")
     if not isinstance(payload, list):

@@ -18,7 +18,7 @@ from fairgauge.study import Study
 
 # How Flower calls the folder of an app that it unpacked: publisher, name, version, and the start of its hash.
 _UNPACKED = re.compile(r"(?P<app>.+?)\.\d[^/]*\.[0-9a-f]{8}")
-CONFIG = "pyproject.toml"
+_CONFIG = "pyproject.toml"
 
 
 def app_folder(depth: int = 1) -> Path:
@@ -34,7 +34,7 @@ def app_folder(depth: int = 1) -> Path:
     if not file.is_file():
         return Path.cwd()
     folder = file.resolve().parent
-    return next((above for above in (folder, *folder.parents) if _is_app(above / CONFIG)), folder)
+    return next((above for above in (folder, *folder.parents) if _is_app(above / _CONFIG)), folder)
 
 
 def study_of(app: Path, source: Study | str | Path | bytes) -> Study:

@@ -16,19 +16,19 @@ from typing import Any
 
 from fairgauge.languages.language_choice import OWN, Texts, catalogue, lookup, region_of
 
-OTHER = "other"
+_OTHER = "other"
 _RELATION = re.compile(r"(?P<of>[a-z])(?: % (?P<modulus>\d+))? (?P<sign>!?=) (?P<ranges>[\d., ]+)")
 _WHOLE = ("n", "i")
 
 
-def category(rules: Mapping[str, str], count: int) -> str:
+def _category(rules: Mapping[str, str], count: int) -> str:
     """Return the category of a whole number: the first whose rule holds, else "other".
 
     >>> arabic = {"one": "n = 1", "few": "n % 100 = 3..10"}
     >>> [category(arabic, count) for count in (1, 3, 103, 11)]
     ['one', 'few', 'few', 'other']
     """
-    return next((name for name, rule in rules.items() if holds(rule, count)), OTHER)
+    return next((name for name, rule in rules.items() if holds(rule, count)), _OTHER)
 
 
 def holds(rule: str, count: int) -> bool:
@@ -134,7 +134,7 @@ class Voice:
         """Return a text that depends on a count, a whole number or a number as Python writes it."""
         written = f"{count:,}" if isinstance(count, int) else count
         whole = written.replace(",", "").removeprefix("±")
-        form = category(self.texts["language.plurals"], int(whole)) if whole.isdecimal() else OTHER
+        form = _category(self.texts["language.plurals"], int(whole)) if whole.isdecimal() else _OTHER
         return self._filled(key, self.texts[key][form], {**parts, "count": self.numeral(written)})
 
     def numeral(self, text: str) -> str:

@@ -10,7 +10,7 @@ from nvflare.recipe.spec import Recipe
 from fairgauge.nvflare.answer_collector import AnswerCollector
 from fairgauge.study import Study
 
-TASK = "validate"
+_TASK = "validate"
 
 
 class PrivateMetricsRecipe(Recipe):
@@ -33,6 +33,6 @@ class PrivateMetricsRecipe(Recipe):
         job = FedJob(name="private-metrics", min_clients=min_clients)
         collector = AnswerCollector(study.to_bytes().decode(), str(answers), model)
         job.to_server(collector, id="answers")
-        job.to_server(BroadcastAndProcess(processor="answers", task_name=TASK, timeout=600))
-        job.to_clients(ScriptRunner(script=str(script), framework=FrameworkType.NUMPY), tasks=[TASK])
+        job.to_server(BroadcastAndProcess(processor="answers", task_name=_TASK, timeout=600))
+        job.to_clients(ScriptRunner(script=str(script), framework=FrameworkType.NUMPY), tasks=[_TASK])
         super().__init__(job)

@@ -22,7 +22,7 @@ from fairgauge.nvflare.outgoing_guard import ASKED, StudyTask, hold_events, hold
 from fairgauge.nvflare.task_result import measured, not_done, only_weights, study_of, to_result
 from fairgauge.study import Study
 
-SITE = "{site}"
+_SITE = "{site}"
 
 
 class StudyFilter(Filter):
@@ -120,7 +120,7 @@ class _SiteSource:
         except FairgaugeError as problem:
             return Refusal("study", str(problem))
         own = (self._agent, self._settings, self._records)
-        agent, settings, records = (None if one is None else str(one).replace(SITE, site) for one in own)
+        agent, settings, records = (None if one is None else str(one).replace(_SITE, site) for one in own)
         lacks = "privacy.json names neither records nor an agent"
         found = Source(agent, settings, records, lacks).answer(study, values)
         only_records = "the study is for devices of one person each, and privacy.json names records"

@@ -14,8 +14,8 @@ from fairgauge.errors import InvalidInput
 from fairgauge.federation.guard import given_by_app
 
 STUDY = "fairgauge.study"
-ANSWER = "fairgauge.answer"
-REFUSAL = "fairgauge.refusal"
+_ANSWER = "fairgauge.answer"
+_REFUSAL = "fairgauge.refusal"
 
 # What a model is made of; everything else that training returns is dropped.
 _WEIGHTS = (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF)
@@ -32,9 +32,9 @@ def to_result(found: Answer | Refusal) -> Shareable:
     """
     result = make_reply(ReturnCode.OK)
     if isinstance(found, Refusal):
-        result[REFUSAL] = found.text
+        result[_REFUSAL] = found.text
     else:
-        result[ANSWER] = found.to_bytes().decode()
+        result[_ANSWER] = found.to_bytes().decode()
     return result
 
 
@@ -44,12 +44,12 @@ def from_result(result: Shareable) -> Answer | str:
     Raises:
         InvalidInput: If it is neither.
     """
-    text = result.get(REFUSAL)
+    text = result.get(_REFUSAL)
     if isinstance(text, str) and refusal_code(text) is not None:
         return text
-    answer = result.get(ANSWER)
+    answer = result.get(_ANSWER)
     if not isinstance(answer, str):
-        raise InvalidInput(ANSWER, type(answer).__name__, "must be text")
+        raise InvalidInput(_ANSWER, type(answer).__name__, "must be text")
     data = answer.encode()
     return Answer.from_bytes(data)
 

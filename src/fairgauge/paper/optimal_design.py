@@ -25,11 +25,11 @@ from fairgauge.targets.target import Target
 
 _SCORES = Scores(Target((0.5, 0.5)))
 # Epsilons at which channels are made first; between two of them the least epsilon for an error is then found.
-GRID = (*(LEAST_EPSILON * 2**i for i in range(13)), Decimal("6.3"), Decimal(8))
+_GRID = (*(LEAST_EPSILON * 2**i for i in range(13)), Decimal("6.3"), Decimal(8))
 # Epsilons at which it is compared with the published mechanisms.
 SHOWN = tuple(Decimal(e) for e in ("0.05", "0.1", "0.2", "0.35", "0.6", "1", "1.6", "2.5", "4", "6"))
 # A larger epsilon would promise privacy in name only.
-MOST = GRID[-1]
+MOST = _GRID[-1]
 
 
 @lru_cache(maxsize=512)
@@ -70,12 +70,12 @@ def least_epsilon(clients: float, error: float, *, interval: str) -> float | Non
         return float(np.log(error_at(_short(np.exp(log_epsilon)), clients, interval=interval) / error))
 
     # Channels for a large epsilon take longest to make, so they come last.
-    position = next((i for i, epsilon in enumerate(GRID) if excess(np.log(float(epsilon))) <= 0), None)
+    position = next((i for i, epsilon in enumerate(_GRID) if excess(np.log(float(epsilon))) <= 0), None)
     if position is None:
         return None
     if position == 0:
-        return float(GRID[0])
-    low, high = (float(np.log(float(epsilon))) for epsilon in GRID[position - 1 : position + 1])
+        return float(_GRID[0])
+    low, high = (float(np.log(float(epsilon))) for epsilon in _GRID[position - 1 : position + 1])
     found = brentq(excess, low, high, xtol=1e-3)
     epsilon = _short(np.exp(float(found)))
     while error_at(epsilon, clients, interval=interval) > error:

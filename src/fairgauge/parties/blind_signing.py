@@ -28,7 +28,7 @@ from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 from fairgauge.unlinkable.blinding import PublicKey
 from fairgauge.unlinkable.pass_token import KEY_BITS, write_key
 
-FILE = "issuer.pem"
+_FILE = "issuer.pem"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def key_in(folder: Path) -> PrivateKey | None:
     Raises:
         InvalidInput: If what is there is no key for this.
     """
-    data = read_secret(folder, FILE)
+    data = read_secret(folder, _FILE)
     if data is None:
         return None
     try:
@@ -92,7 +92,7 @@ def key_in(folder: Path) -> PrivateKey | None:
     except (ValueError, TypeError):
         found = None
     if not isinstance(found, rsa.RSAPrivateKey):
-        raise InvalidInput(str(folder / FILE), "not shown", "must be an RSA private key without a password (PEM)")
+        raise InvalidInput(str(folder / _FILE), "not shown", "must be an RSA private key without a password (PEM)")
     numbers = found.private_numbers()
     key = PrivateKey(numbers.p, numbers.q, numbers.public_numbers.e)
     write_key(key.public)  # refuses what RFC 9578 does not take
@@ -106,9 +106,9 @@ def make_key(folder: Path) -> PrivateKey:
         InvalidInput: If there is one: it is some study's.
     """
     with locked(folder):
-        if read_secret(folder, FILE) is not None:
+        if read_secret(folder, _FILE) is not None:
             raise InvalidInput("secrets", folder, "has an issuer's key already: a key is for one study")
         made = rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS)
-        write_secret(folder, FILE, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        write_secret(folder, _FILE, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     numbers = made.private_numbers()
     return PrivateKey(numbers.p, numbers.q, numbers.public_numbers.e)

@@ -35,13 +35,13 @@ from fairgauge.study import Study
 from fairgauge.unlinkable.pass_token import SIGNATURE, TYPE, read_key, write_key
 
 REQUEST_TYPE = "application/private-token-request"
-RESPONSE_TYPE = "application/private-token-response"
+_RESPONSE_TYPE = "application/private-token-response"
 _DIRECTORY_TYPE = "application/private-token-issuer-directory"
-LARGEST = 4096
+_LARGEST = 4096
 _SIGNED = 50.0  # requests a second and process that are worked on: each costs some milliseconds
 _ACCOUNT_FILE = "accounts.key"
 _LONGEST_ACCOUNT = 200
-BOOK_FILE = "issuer.sqlite3"
+_BOOK_FILE = "issuer.sqlite3"
 _APPLICATION = 0x66676931  # "fgi1"
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS study (digest TEXT NOT NULL PRIMARY KEY CHECK (length(digest) = 64)) WITHOUT ROWID",
@@ -71,7 +71,7 @@ class Book:
 
     def __init__(self, folder: Path, study: str) -> None:
         self._lock = Lock()
-        path = folder / BOOK_FILE
+        path = folder / _BOOK_FILE
         try:
             path.touch(mode=0o600)
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -200,13 +200,13 @@ class IssuerServer(SmallApp):
         method, path = scope["method"], scope["path"]
         if (method, path) == ("POST", "/token-request"):
             check_type(scope, REQUEST_TYPE)
-            body = await read_body(scope, receive, LARGEST)
-            return 200, RESPONSE_TYPE, await self.exchange(_ticket(_bearer(scope)), body)
+            body = await read_body(scope, receive, _LARGEST)
+            return 200, _RESPONSE_TYPE, await self.exchange(_ticket(_bearer(scope)), body)
         if (method, path) == ("POST", "/tickets"):
             if self._logins.role_of(_bearer(scope)) != "operator":
                 raise NoToken("Send Authorization: Bearer, with the token of an operator of this issuer.")
             check_type(scope, "application/json")
-            account = _account(await read_body(scope, receive, LARGEST))
+            account = _account(await read_body(scope, receive, _LARGEST))
             return 200, "application/json", json.dumps({"ticket": self.ticket_for(account)}).encode()
         if (method, path) == ("GET", "/.well-known/private-token-issuer-directory"):
             return self._directory()

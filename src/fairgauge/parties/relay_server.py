@@ -25,11 +25,11 @@ from fairgauge.server.request_body import read_body
 from fairgauge.server.server_errors import Busy
 from fairgauge.unlinkable.oblivious_http import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE, WELL_KNOWN
 
-LARGEST = 8192
-_LARGEST_REPLY = 2**24 + LARGEST  # a study, padded
+_LARGEST = 8192
+_LARGEST_REPLY = 2**24 + _LARGEST  # a study, padded
 _KEYS_SECONDS = 600.0  # how long a gateway's key is handed out without asking again
-AT_ONCE = 64
-SECONDS = 20.0
+_AT_ONCE = 64
+_SECONDS = 20.0
 
 
 class RelayServer(SmallApp):
@@ -67,11 +67,11 @@ class RelayServer(SmallApp):
         if scope["method"] != "POST":
             return told(Problem("bad-method", "A relay takes envelopes with POST."))
         check_type(scope, REQUEST_TYPE)
-        envelope = await read_body(scope, receive, LARGEST)
+        envelope = await read_body(scope, receive, _LARGEST)
         return await self._in_turn(partial(self._carry, envelope))
 
     async def _in_turn(self, work: Callable[[], Reply]) -> Reply:
-        if self._under_way >= AT_ONCE:
+        if self._under_way >= _AT_ONCE:
             raise Busy("As many envelopes as fit are on their way.", 1)
         self._under_way += 1
         try:
@@ -83,11 +83,11 @@ class RelayServer(SmallApp):
         """Return the gateway's key: asked for seldom, and in nobody's name, so that nobody gets one of their own."""
         now = time.monotonic()
         if self._keys is None or now - self._keys[0] > _KEYS_SECONDS:
-            connection = self._kind(self._place, timeout=SECONDS)
+            connection = self._kind(self._place, timeout=_SECONDS)
             try:
                 connection.request("GET", self._path)
                 response = connection.getresponse()
-                body = response.read(LARGEST)
+                body = response.read(_LARGEST)
                 if response.status != 200 or response.headers.get_content_type() != KEYS_TYPE:
                     return told(Problem("store-away", "The gateway does not give its key."))
             except (OSError, HTTPException):
@@ -105,7 +105,7 @@ class RelayServer(SmallApp):
             with suppress(OSError, HTTPException):  # the gateway may have closed it meanwhile
                 return self._post(kept, envelope)
             kept.close()
-        fresh = self._kind(self._place, timeout=SECONDS)
+        fresh = self._kind(self._place, timeout=_SECONDS)
         try:
             return self._post(fresh, envelope)
         except (OSError, HTTPException):

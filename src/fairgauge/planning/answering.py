@@ -22,7 +22,7 @@ RATIO = "1.1"
 # Within such a factor widths fall with the square root of the clients, if a band adds nothing.
 _NEAR = 3
 
-Width = Callable[[float], float]
+_Width = Callable[[float], float]
 
 
 def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
@@ -31,11 +31,11 @@ def with_answering(questions: Sequence[Question], plans: Plans) -> Plans:
         return plans
     # Once for all of them: to find the best tables designs are read for every question.
     tables = cache(best_tables)
-    lines = [answering_lines(questions, place, plan, tables) for place, plan in enumerate(plans)]
+    lines = [_answering_lines(questions, place, plan, tables) for place, plan in enumerate(plans)]
     return replace(plans, plans=tuple(replace(plan, answering=each) for plan, each in zip(plans, lines, strict=True)))
 
 
-def answering_lines(
+def _answering_lines(
     questions: Sequence[Question], place: int, plan: Plan, tables: Callable[..., list[DesignedTable]] = best_tables
 ) -> tuple[AnsweringLine, ...]:
     """Return what a plan for gaps of up to six groups gives in three ways of answering; nothing for other plans.
@@ -111,7 +111,7 @@ class _Reading:
             needed = enough(clients, width(clients), wanted)
         return AnsweringLine(name, design, width(clients), wanted, needed)
 
-    def _best(self, questions: tuple[Question, ...], clients: float) -> tuple[str, Scores, Width]:
+    def _best(self, questions: tuple[Question, ...], clients: float) -> tuple[str, Scores, _Width]:
         """Return the design that is best for so many clients, its scores, and what it gives."""
         tables = self.tables(questions, self.epsilon, clients=clients)
         table = next(table for table in tables if self.place in table.places)
@@ -124,11 +124,11 @@ class _Reading:
         return name_of(table.design, tables=len(tables), questions=len(questions)), scores, width
 
 
-def _about(width: Width, start: float, wanted: float) -> float:
+def _about(width: _Width, start: float, wanted: float) -> float:
     return min(max(1.0, start * (width(start) / wanted) ** 2), MOST_CLIENTS)
 
 
-def _needed(width: Width, about: float, wanted: float) -> int | None:
+def _needed(width: _Width, about: float, wanted: float) -> int | None:
     """Return about how many clients a width takes with the table for about so many; None where none do."""
     about = _about(width, about, wanted)
     # What a band leaves open no number of clients takes away.

@@ -49,7 +49,7 @@ def read_attribute(typed: Grouping) -> Attribute:
     # A ratio as documents have it: 1.100 is 1.1.
     answering = typed.answering if typed.answering in (ANY, ALIKE) else _ratio(typed.answering)
     if typed.crosses:
-        found = read_crossed(typed.crosses, typed.shares, answering)
+        found = _read_crossed(typed.crosses, typed.shares, answering)
     else:
         found = read_groups(list(typed.groups), typed.attribute, answering)
     stated = replace(found, share_error=typed.share_error, share_source=typed.share_source or found.share_source)
@@ -139,7 +139,7 @@ def _check_share_mark(field: str, typed: str) -> None:
         raise InvalidInput(field, typed, "must have its share behind =, which is a guess unless all answer alike")
 
 
-def read_crossed(typed: Sequence[str], shares: Path | None = None, answering: str = ANY) -> Attribute:
+def _read_crossed(typed: Sequence[str], shares: Path | None = None, answering: str = ANY) -> Attribute:
     """Read ``sex=female,male`` and ``age=18-29,30-49,50+``: their cells are the groups of one attribute.
 
     Groups may have shares (``sex=female:0.5,male:0.5``); the cells' are then those of independent attributes, which

@@ -25,7 +25,7 @@ from fairgauge.targets.scores import ESTIMATED, Scores
 from fairgauge.targets.target import Target
 
 # What is reckoned with where nobody says how many will answer.
-USUAL_CLIENTS = 10_000
+_USUAL_CLIENTS = 10_000
 # How often the interval that designs are compared by may miss the truth.
 _ALPHA = check_confidence(0.99)
 # Where a simpler design is as good as the best, it is the better choice.
@@ -69,7 +69,7 @@ def choose_design(scores: Scores, epsilon: Decimal, answers: float | None = None
             continue
     if not channels:
         raise Impossible(f"no design makes a channel for epsilon={epsilon}")
-    answers = answers or USUAL_CLIENTS
+    answers = answers or _USUAL_CLIENTS
     widths = {
         name: _width(scores.by(name), channels[name], answers) for name in _worth_reading(scores, channels, answers)
     }
@@ -94,16 +94,16 @@ def _worth_reading(scores: Scores, channels: dict[str, Channel], answers: float)
         by = scores.by(name)
         least[name] = z * math.sqrt(by.variance(channel) / answers)
         if by.target.shares_known:
-            least[name] += share_slope(scores.target) * (1 + abs(by.gap_constant(by.decoder(channel))))
+            least[name] += _share_slope(scores.target) * (1 + abs(by.gap_constant(by.decoder(channel))))
     best, estimated = min(least[name] for name in known), min(v for name, v in least.items() if name not in known)
     if estimated > _CLEARLY * best:
         return known
-    if answers >= USUAL_CLIENTS and best > _FAR * estimated:
+    if answers >= _USUAL_CLIENTS and best > _FAR * estimated:
         return [name for name in channels if name not in known]
     return list(channels)
 
 
-def share_slope(target: Target) -> float:
+def _share_slope(target: Target) -> float:
     """Return the largest r of a band: by how much the gap moves for each unit that a mean is off the score's constant.
 
     >>> round(share_slope(Target((0.5, 0.5), ratio=1.1)), 4)
@@ -158,5 +158,5 @@ def choice_sentence(scores: Scores, design: str, answers: float | None) -> str |
     """
     if not chosen_by_width(scores.target):
         return None
-    said = f"Of all designs {design} has the narrowest interval for {answers or USUAL_CLIENTS:,.0f} answers"
+    said = f"Of all designs {design} has the narrowest interval for {answers or _USUAL_CLIENTS:,.0f} answers"
     return f"{said}." if answers else f"{said}, a number that nobody gave: see --planned."

@@ -94,7 +94,7 @@ class Choices:
 
     def sentences(self) -> list[str]:
         """Return the recommendation in words, with what it assumes of who answers."""
-        return conditioned(self.condition, self._recommendation())
+        return _conditioned(self.condition, self._recommendation())
 
     def _recommendation(self) -> list[str]:
         last, good = self.rows[-1], f"±{self.good:.3g}"
@@ -106,7 +106,7 @@ class Choices:
             reason = f"the most private of these that gives {what} to {good} or better, here {here}"
             return [
                 f"We would take epsilon {row.epsilon:g}: {reason}.",
-                f"For one person: {person_sentence(row.epsilon)}",
+                f"For one person: {_person_sentence(row.epsilon)}",
             ]
         one = next(row for row in self.rows if row.epsilon == 1)
         more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients." if one.clients else never(good)
@@ -120,7 +120,7 @@ class Choices:
             even = f"even at epsilon {last.epsilon:g} so few clients give {what} to ±{last.error:.3g}"
             return [f"This is no study: {even} only, and no smaller gap would show.", more]
         if fine:
-            person = f"one answer tells much about a person: {person_sentence(fine[0].epsilon)}"
+            person = f"one answer tells much about a person: {_person_sentence(fine[0].epsilon)}"
             only = f"Only epsilon {fine[0].epsilon:g} gives {what} to {good}, and there {person}"
             return [f"{only} Better ask more people. {more}"]
         larger = f"Epsilon 1 gives ±{one.error:.3g}: take it if larger gaps are what you look for."
@@ -132,7 +132,7 @@ class Choices:
         return about | {"epsilons": [row.to_dict() for row in self.rows]}
 
 
-def conditioned(condition: str | None, said: list[str]) -> list[str]:
+def _conditioned(condition: str | None, said: list[str]) -> list[str]:
     """Return sentences whose numbers have a condition, if there is one."""
     return said if condition is None else [f"{condition}: {said[0]}", *said[1:]]
 
@@ -164,7 +164,7 @@ def choices(  # noqa: PLR0913 - the rest have defaults
     for epsilon in epsilons:
         progress(str(epsilon))
         design, channel = choose_design(scores, epsilon, clients)
-        row = choice(epsilon, design, (scores.by(design), channel), attribute, reading)
+        row = _choice(epsilon, design, (scores.by(design), channel), attribute, reading)
         rows.append(replace(row, clients=_fewest(scores, epsilon, row, (channel, reading))))
     return Choices(clients, confidence, interval, scores.target.kind, metric, tuple(rows), condition(scores.target))
 
@@ -185,7 +185,7 @@ def _fewest(scores: Scores, epsilon: Decimal, row: Choice, read: tuple[Channel, 
     return min(needed, settled(width, needed, 2 * GOOD * scale) or needed)
 
 
-def choice(
+def _choice(
     epsilon: Decimal, design: str, served: tuple[Scores, Channel], attribute: Attribute | None, reading: PlanConditions
 ) -> Choice:
     """Return what one epsilon gives and costs, with a table and its scores.
@@ -250,7 +250,7 @@ def enough(clients: int, error: float, wanted: float) -> int:
     return -(-exact // step) * step
 
 
-def person_sentence(epsilon: float) -> str:
+def _person_sentence(epsilon: float) -> str:
     """Return what an epsilon means for one person.
 
     >>> person_sentence(1)[-60:]
@@ -343,7 +343,7 @@ class EpsilonChoices:
         if self.shared:
             where = ", ".join(f"{epsilon:g}" for epsilon in self.shared)
             said = f"{said} At epsilon {where} one table for two of them is better, and is reckoned with."
-        return [said, *conditioned(self.each[0].condition, self._recommendation())]
+        return [said, *_conditioned(self.each[0].condition, self._recommendation())]
 
     def _good(self, row: Sequence[Choice]) -> bool:
         return all(one.error <= found.good for one, found in zip(row, self.each, strict=True))
@@ -353,14 +353,14 @@ class EpsilonChoices:
         row = next((row for row in self.rows if row[0].epsilon == self.recommended), None)
         if row is not None:
             reason = f"the most private of these that gives {wanted} or better, here {self._told(row)}"
-            person = f"For one person: {person_sentence(row[0].epsilon)}"
+            person = f"For one person: {_person_sentence(row[0].epsilon)}"
             return [f"We would take epsilon {row[0].epsilon:g}: {reason}.", person]
         one = next(row for row in self.rows if row[0].epsilon == 1)
         needs = self.clients(one)
         more = never(wanted) if needs is None else f"For {wanted} at epsilon 1 it takes about {needs:,} clients."
         fine, last = [row for row in self.rows if self._good(row)], self.rows[-1]
         if fine:
-            person = f"one answer tells much about a person: {person_sentence(fine[0][0].epsilon)}"
+            person = f"one answer tells much about a person: {_person_sentence(fine[0][0].epsilon)}"
             only = f"Only epsilon {fine[0][0].epsilon:g} gives {wanted}, and there {person}"
             return [f"{only} Better ask more people. {more}"]
         if all(found.least >= 2 * NO_STUDY * asked.metric.scale for found, asked in zip(last, self.each, strict=True)):
@@ -432,7 +432,7 @@ def choose_epsilon(  # noqa: PLR0913 - the rest have defaults
             for place, question in zip(table.places, table.questions, strict=True):
                 served = Scores.of(question), question.channel
                 reading = PlanConditions(clients, kind, alpha, question.metric, len(tables))
-                rows[place].append(choice(epsilon, name, served, question.attribute, reading))
+                rows[place].append(_choice(epsilon, name, served, question.attribute, reading))
     found = [
         Choices(
             clients, confidence, interval, scores.target.kind, question.metric, tuple(own), condition(scores.target)

@@ -128,7 +128,7 @@ class Sites(Contributors):
 
 
 # Whoever adds a mechanism adds what asks for it.
-BY_OUTCOME: dict[str | None, Contributors] = {None: _Devices(), **{one: Sites(one) for one in get_args(Outcome)}}
+_BY_OUTCOME: dict[str | None, Contributors] = {None: _Devices(), **{one: Sites(one) for one in get_args(Outcome)}}
 
 
 def contributors_of(outcome: str | None) -> Contributors:
@@ -137,7 +137,7 @@ def contributors_of(outcome: str | None) -> Contributors:
     Raises:
         InvalidInput: If nobody does.
     """
-    if outcome not in BY_OUTCOME:
-        known = " or ".join(f'"{one}"' for one in BY_OUTCOME if one is not None)
+    if outcome not in _BY_OUTCOME:
+        known = " or ".join(f'"{one}"' for one in _BY_OUTCOME if one is not None)
         raise InvalidInput("outcome", outcome, f"must be {known}")
-    return BY_OUTCOME[outcome]
+    return _BY_OUTCOME[outcome]

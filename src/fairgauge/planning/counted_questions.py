@@ -30,7 +30,7 @@ from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
 
 # A metric's values are counted on so many levels; rounding to them is at random.
-LEVELS = 9
+_LEVELS = 9
 # So little that a person's own outcome is all that is at random.
 _NO_NOISE = 1e-9
 # A law of values is as good as so many values, evenly likely.
@@ -136,8 +136,8 @@ class CountedQuestions(Sequence[Question]):
 
     def mechanism(self, epsilon: Decimal) -> NoisyCounts:
         """Return what sites count and send at an epsilon for each person."""
-        unit, last = LEVEL_UNIT, LEVELS - 1
-        levels = None if self.metric is None else [unit * (2 * index - last) // last for index in range(LEVELS)]
+        unit, last = LEVEL_UNIT, _LEVELS - 1
+        levels = None if self.metric is None else [unit * (2 * index - last) // last for index in range(_LEVELS)]
         return NoisyCounts(
             self.attribute, self.outcome, plain(epsilon), records=self.records, person=self.person, metric=self.metric,
             levels=levels,

@@ -139,7 +139,7 @@ def least_draws(channels: Sequence[Channel], aim: CrowdAim) -> Crowd:
     return crowd_at(high)
 
 
-def least_aim(
+def _least_aim(
     question: Question, aim: CrowdAim, asked: Mapping[str, Any], *, progress: Callable[[str], object] = str
 ) -> CrowdAim:
     """Return the aim with the least crowd epsilon, rounded up to three digits, at which so many clients reach an error.
@@ -198,7 +198,7 @@ def _most_draws(width: Callable[[float], float], clients: int, error: float) -> 
     return math.floor(high)
 
 
-def best_local(scores: Scores, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
+def _best_local(scores: Scores, design: str, aim: CrowdAim) -> tuple[Decimal, Crowd]:
     """Return the local epsilon, and the crowd's numbers with the draws that it takes, whose interval is narrowest.
 
     What draws add hardly depends on the table, and a table for a larger epsilon adds less of its own; but scores that
@@ -269,7 +269,7 @@ def plan_in_crowd(
     plan, crowd, scores = None, None, Scores.of(question)
     for design in designs or designs_for(scores):
         progress(design)
-        local, crowd = best_local(scores.by(design), design, aim)
+        local, crowd = _best_local(scores.by(design), design, aim)
         told = {"epsilon": local, "designs": [design], "drawn": crowd.draws / aim.clients}
         plan = plan_questions([question], **{**asked, **told})[0]
         rows.append(replace(plan.rows[0], crowd_epsilon=crowd.number, draws=crowd.draws))
@@ -297,7 +297,7 @@ def _with_half(plan: Plan, question: Question, asked: Mapping[str, Any]) -> dict
 
 def _plan_least(question: Question, aim: CrowdAim, asked: Mapping[str, Any], **more: Any) -> Plans:
     """Return the plan with the least crowd epsilon that reaches an error."""
-    aim = least_aim(question, aim, asked, progress=more["progress"])
+    aim = _least_aim(question, aim, asked, progress=more["progress"])
     rest, error = {**asked, "error": None}, float(asked["error"])
     while True:
         plans = plan_in_crowd(question, aim, rest, **more)

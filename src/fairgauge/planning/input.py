@@ -131,7 +131,7 @@ def read_terms(**typed: Any) -> dict[str, Any]:
     {'contact': 'ada@example.org', 'planned': 200000, 'model': Model(name='fall-detector', version='3.1')}
     """
     read: dict[str, Callable[[Any], object]] = {
-        "model": read_model,
+        "model": _read_model,
         "planned": partial(as_count, "planned"),
         "retention": partial(as_count, "retention"),
     }
@@ -159,7 +159,7 @@ def read_metric(typed: str) -> Metric:
     return Metric(parts[0], low, high)
 
 
-def read_model(typed: str) -> Model:
+def _read_model(typed: str) -> Model:
     """Read ``fall-detector@3.1``; a name alone has no version."""
     name, _, version = typed.rpartition("@")
     return Model(name, version) if name else Model(typed)

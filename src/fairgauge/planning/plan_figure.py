@@ -15,7 +15,7 @@ from fairgauge.study import Metric
 from fairgauge.targets.scores import Scores
 
 _EPSILONS = [Decimal(e) for e in ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "4")]
-KINDS = (".svg", ".png", ".pdf")
+_KINDS = (".svg", ".png", ".pdf")
 
 
 class Terms(TypedDict):
@@ -32,8 +32,8 @@ def check_kind(path: Path) -> str:
     Raises:
         InvalidInput: If the ending is none that can be drawn.
     """
-    if path.suffix not in KINDS:
-        raise InvalidInput("plot", path, f"must end in {', '.join(KINDS)}")
+    if path.suffix not in _KINDS:
+        raise InvalidInput("plot", path, f"must end in {', '.join(_KINDS)}")
     return path.suffix.removeprefix(".")
 
 

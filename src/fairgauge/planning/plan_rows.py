@@ -199,7 +199,7 @@ _MORE = 1.1
 _FOR_MEANS = "--target means"
 
 
-def simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
+def _simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
     """Return what each group's mean varies by with randomized response, by name."""
     name, channel = make_channel(scores, epsilon, design=SIMPLEST)
     return _variances(
@@ -211,7 +211,7 @@ def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, floa
     """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
     scores, reading = Scores.of(question), PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
     found = planned_means(scores, question.channel, question.attribute, reading)
-    return found, simple_means(scores, Decimal(question.epsilon), question.attribute, question.metric)
+    return found, _simple_means(scores, Decimal(question.epsilon), question.attribute, question.metric)
 
 
 def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, target: TargetName) -> str | None:
@@ -306,7 +306,7 @@ def _parts_of(question: Question, clients: int, tables: int, alpha: float, *, dr
     parts = planned_parts(scores, channel, attribute, reading)
     means = parts if scores.target.kind == "means" else planned_means(scores, channel, attribute, reading)
     alone = replace(scores.assuming(beside=()), axis=0)
-    simple = simple_means(alone, Decimal(question.epsilon), attribute, reading.metric)
+    simple = _simple_means(alone, Decimal(question.epsilon), attribute, reading.metric)
     beside = {name: tables * variance for name, variance in simple.items()}
     return Parts(
         parts, () if scores.target.kind == "means" else means, means_sentence(means, beside, target=scores.target.kind)

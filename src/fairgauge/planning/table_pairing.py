@@ -31,7 +31,7 @@ _WORTH = 0.005
 # Of more questions than this not every two are tried together, which takes a second or so each.
 _TRIED = 8
 
-Pair = tuple[int, int]
+_Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def shared_tables(
     shared = {
         pair: replace(both, places=(min(pair), max(pair)))
         for pair in tried
-        if (both := joint_table([questions[min(pair)], questions[max(pair)]], epsilon, design=design)) is not None
+        if (both := _joint_table([questions[min(pair)], questions[max(pair)]], epsilon, design=design)) is not None
     }
     part = fewest_tables(questions) / len(questions)
     chosen = _matched(order, {pair: _cost(questions, table, alone, part) for pair, table in shared.items()})
@@ -148,7 +148,7 @@ def fewest_tables(questions: Sequence[Question]) -> int:
     return len(questions) - len(_matched(order, dict.fromkeys(tried, (0, 0.0))))
 
 
-def _tried(questions: Sequence[Question]) -> tuple[list[int], list[Pair]]:
+def _tried(questions: Sequence[Question]) -> tuple[list[int], list[_Pair]]:
     """Return questions in an order of their own, and every two that can share a table: of many only neighbours."""
     order = sorted(range(len(questions)), key=lambda place: _rank(questions[place]), reverse=True)
     pairs = combinations(order, 2) if len(order) <= _TRIED else zip(order[::2], order[1::2], strict=False)
@@ -167,13 +167,13 @@ def _cost(
     return 0 if weighed else sum(ratio > 1 + _WORTH for ratio in ratios), saved
 
 
-def _matched(order: Sequence[int], costs: Mapping[Pair, tuple[int, float]]) -> list[Pair]:
+def _matched(order: Sequence[int], costs: Mapping[_Pair, tuple[int, float]]) -> list[_Pair]:
     """Return as many pairs as there can be, no place twice, whose costs are least in sum."""
     if len(order) > _TRIED:
         return list(costs)
 
     @cache
-    def best(left: tuple[int, ...]) -> tuple[int, int, float, tuple[Pair, ...]]:
+    def best(left: tuple[int, ...]) -> tuple[int, int, float, tuple[_Pair, ...]]:
         if not left:
             return 0, 0, 0.0, ()
         first, *others = left
@@ -195,7 +195,7 @@ def _rank(question: Question) -> tuple[float, float, float, str]:
     return scores.values.expect or 0.0, spread, float(question.weight or 1), question.metric.name
 
 
-def joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO) -> DesignedTable | None:
+def _joint_table(questions: Sequence[Question], epsilon: Decimal, *, design: str = AUTO) -> DesignedTable | None:
     """Return a table that answers two questions at once; None if none is known: it takes gaps of two known groups."""
     if not can_share(questions):
         return None

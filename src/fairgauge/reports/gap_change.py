@@ -8,7 +8,7 @@ gap before, which the study does not tell: whoever asks has to know it, from an 
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation import Interval
 
-DIGITS = 3
+_DIGITS = 3
 
 
 def describe_change(change: Interval, pair: tuple[str, str], *, before: Interval | float) -> str:
@@ -57,4 +57,4 @@ def describe_change(change: Interval, pair: tuple[str, str], *, before: Interval
 
 
 def _number(value: float) -> str:
-    return f"{max(value, 0.0):.{DIGITS}f}"
+    return f"{max(value, 0.0):.{_DIGITS}f}"

@@ -33,7 +33,7 @@ def markdown(study: Study, estimate: Estimate, shown: list[QuestionView]) -> str
     return "\n".join(lines)
 
 
-def document(study: Study, estimate: Estimate) -> dict[str, Any]:
+def _document(study: Study, estimate: Estimate) -> dict[str, Any]:
     """Return the block for programs; its numbers are those of the estimate, to ten digits."""
     found = {
         "fairness": {
@@ -69,7 +69,7 @@ def _steady(value: Any) -> Any:
 
 def as_json(study: Study, estimate: Estimate) -> str:
     """Return the block for programs as text."""
-    text = json.dumps(document(study, estimate), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_document(study, estimate), indent=2, ensure_ascii=False, allow_nan=False)
     # What holds nothing nested goes on one line, so that a gap is a line and not nine.
     for _ in range(2):
         text = _SHORT.sub(lambda found: re.sub(r"\n +", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text)

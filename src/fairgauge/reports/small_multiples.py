@@ -13,9 +13,9 @@ from fairgauge.languages import Label, Sentence
 from fairgauge.study import Attribute, Question
 from fairgauge.study.margins import margins, planned, side_name
 
-MOST_GAPS = 24
+_MOST_GAPS = 24
 _OVER_ALL = Sentence.of("picture.over-all")
-Pair = tuple[str, str]
+_Pair = tuple[str, str]
 _Sets = tuple[frozenset[str], ...]
 
 
@@ -27,14 +27,14 @@ class Panel:
     rows: tuple[tuple[str, Interval], ...]
 
 
-def shown_gaps(found: QuestionEstimate, most: int = MOST_GAPS) -> list[tuple[Pair, Interval]]:
+def shown_gaps(found: QuestionEstimate, most: int = _MOST_GAPS) -> list[tuple[_Pair, Interval]]:
     """Return the gaps to show: all, in their order, or the largest of very many."""
     if len(found.gaps) <= most:
         return list(found.gaps.items())
     return sorted(found.gaps.items(), key=lambda named: -abs(named[1].estimate))[:most]
 
 
-def shown_response(found: QuestionEstimate) -> list[tuple[Pair, Interval]]:
+def shown_response(found: QuestionEstimate) -> list[tuple[_Pair, Interval]]:
     """Return how often groups answered beside each other, for the gaps that are shown."""
     return [(pair, found.response[pair]) for pair, _ in shown_gaps(found) if pair in found.response]
 
@@ -94,7 +94,7 @@ def mean_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
     """Return the means in panels: one for each attribute that crosses, then one for each group of the first."""
     attribute = question.attribute
     if not attribute.cross:
-        return [Panel(None, tuple(list(found.means.items())[:MOST_GAPS]))]
+        return [Panel(None, tuple(list(found.means.items())[:_MOST_GAPS]))]
     names, panels = iter(margins(attribute)), []
     for factor in attribute.cross:
         own = [next(names) for _ in factor.groups]
@@ -110,7 +110,7 @@ def mean_panels(question: Question, found: QuestionEstimate) -> list[Panel]:
 
 
 def _largest(rows: Sequence[tuple[str, Interval]]) -> list[tuple[str, Interval]]:
-    return sorted(rows, key=lambda named: -abs(named[1].estimate))[:MOST_GAPS]
+    return sorted(rows, key=lambda named: -abs(named[1].estimate))[:_MOST_GAPS]
 
 
 def _differ(attribute: Attribute, of: Sequence[str], against: Sequence[str]) -> tuple[int, str, str, str] | None:

@@ -27,7 +27,7 @@ def facts(study: Study, answers: int, particulars: Provenance) -> list[_Fact]:
         ("report.purpose", study.purpose),
         ("report.model", _model(study)),
         ("report.taken", _when(study)),
-        (RESPONSE, response_sentence(study, answers, particulars)),
+        (RESPONSE, _response_sentence(study, answers, particulars)),
         (display_of(study.mechanism).kept, _kept(study)),
     ]
     return [_Fact(Sentence.of(key), said) for key, said in found if said is not None]
@@ -57,7 +57,7 @@ def counted(study: Study) -> str:
     return display_of(study.mechanism).counted
 
 
-def response_sentence(study: Study, answers: int, particulars: Provenance) -> str:
+def _response_sentence(study: Study, answers: int, particulars: Provenance) -> str:
     """Return how many answered, of how many, as far as anyone says."""
     came = Sentence.of(display_of(study.mechanism).count, count=answers)
     if particulars.asked is not None:

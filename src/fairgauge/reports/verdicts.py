@@ -224,7 +224,7 @@ def odds_after(loss: float | Fraction | None, before: float) -> tuple[float, flo
     return before / (before + factor * (1 - before)), before * factor / (before * factor + 1 - before)
 
 
-MANY = 10**7
+_MANY = 10**7
 MILLION = 10**6
 
 
@@ -245,16 +245,16 @@ def progress_sentence(answers: int, needed: int | None, error: str, million: str
     there: str = Sentence.of("study.answers", count=answers)
     if needed is None:
         return Sentence.of("progress.never", answers=there, error=error)
-    about = rounded(needed)
+    about = _rounded(needed)
     if answers >= needed:
         return Sentence.of("progress.done", answers=there, needed=about, error=error)
-    if needed > MANY and million is not None:
+    if needed > _MANY and million is not None:
         there = there if answers else Sentence.of("progress.none")
         return Sentence.of("progress.far", answers=there, needed=about, error=error, million=million)
     return Sentence.of("progress.some", answers=answers, needed=about, error=error)
 
 
-def rounded(count: int) -> int:
+def _rounded(count: int) -> int:
     """Return a count to two digits, rounded up: a plan knows no more.
 
     >>> rounded(1_234_567), rounded(87)

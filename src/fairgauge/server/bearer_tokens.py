@@ -21,9 +21,9 @@ from fairgauge.errors import FairgaugeError, InvalidInput
 from fairgauge.server.coarse_time import bucket_of, moment_of, seconds_of
 from fairgauge.server.secrets_folder import locked, read_secret, write_secret
 
-FILE = "tokens.json"
+_FILE = "tokens.json"
 _USES = "token-uses.json"
-HOUR = 3600
+_HOUR = 3600
 _ROLES = ("operator", "reader")
 
 
@@ -53,14 +53,14 @@ class Token:
 
 def read_tokens(folder: Path) -> list[Token]:
     """Return the tokens that are kept in a folder."""
-    data = read_secret(folder, FILE)
+    data = read_secret(folder, _FILE)
     if data is None:
         return []
     try:
         kept = json.loads(data)
         return [Token(str(one["name"]), str(one["role"]), str(one["hash"]), one.get("expires")) for one in kept]
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput("tokens", folder / FILE, f"is malformed ({type(error).__name__})") from None
+        raise InvalidInput("tokens", folder / _FILE, f"is malformed ({type(error).__name__})") from None
 
 
 def new_token(folder: Path, *, name: str, role: str, expires: str | None = None) -> str:
@@ -141,7 +141,7 @@ class Gatekeeper:
 
     def _note(self, token: Token) -> None:
         """Remember the hour: one small file is written for each token and hour."""
-        hour = moment_of(bucket_of(self._clock(), HOUR))
+        hour = moment_of(bucket_of(self._clock(), _HOUR))
         if self._used.get(token.name) != hour:
             self._used[token.name] = hour
             with suppress(InvalidInput):  # a folder that cannot be written keeps nobody out
@@ -149,7 +149,7 @@ class Gatekeeper:
 
     def _refresh(self) -> None:
         try:
-            found = (self._folder / FILE).stat()
+            found = (self._folder / _FILE).stat()
             now = (found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns)  # a change of mode moves the last
         except OSError:
             self._seen, self._tokens = None, []
@@ -172,7 +172,7 @@ def _check_moment(value: object) -> None:
 
 
 def _write(folder: Path, tokens: list[Token]) -> None:
-    write_secret(folder, FILE, json.dumps([asdict(token) for token in tokens], indent=1).encode())
+    write_secret(folder, _FILE, json.dumps([asdict(token) for token in tokens], indent=1).encode())
 
 
 def _hash(text: str) -> str:

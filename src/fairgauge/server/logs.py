@@ -17,7 +17,7 @@ import structlog
 
 from fairgauge.server.coarse_time import bucket_of, moment_of
 
-FIELDS = frozenset({"event", "level", "hour", "store", "study", "version", "port", "host", "fault", "place", "reason"})
+_FIELDS = frozenset({"event", "level", "hour", "store", "study", "version", "port", "host", "fault", "place", "reason"})
 
 
 def log_to(stream: Any = None, *, bucket_seconds: int = 3600) -> None:
@@ -66,7 +66,7 @@ def log(event: str, **fields: object) -> None:
 
 
 def _allowed_only(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    return {name: value for name, value in event.items() if name in FIELDS}
+    return {name: value for name, value in event.items() if name in _FIELDS}
 
 
 class _Relay(logging.Handler):

@@ -23,15 +23,15 @@ from fairgauge.server.server_config import ConnectionLimits
 _SWEEP_SECONDS = 0.5
 # A body may have so many pieces, and one more for each so many bytes: each costs about as much as a small request.
 # The first of what is read at once is not counted, since it is the network that cuts there.
-MOST_PIECES = 1000
-MOST_HEADERS = 64  # each takes a few microseconds, and more memory than its bytes
-REQUEST_BYTES = 4096  # what a request takes in memory beside its address, headers and body
+_MOST_PIECES = 1000
+_MOST_HEADERS = 64  # each takes a few microseconds, and more memory than its bytes
+_REQUEST_BYTES = 4096  # what a request takes in memory beside its address, headers and body
 _HEADER_BYTES = 160  # what a header takes beside its own bytes
-COPIES = 3  # of an address and headers: as they came, decoded, and in what is made of them
+_COPIES = 3  # of an address and headers: as they came, decoded, and in what is made of them
 GONE = "fairgauge.gone"  # in the scope of a request whose sender has left
 
 
-class Peers:
+class _Peers:
     """The connections of one server; those that wait for the other side, the longest waiting first."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -97,7 +97,7 @@ class Peers:
 class HurriedProtocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 with deadlines, a limit on headers and one on requests that wait for an answer."""
 
-    peers: ClassVar[Peers]
+    peers: ClassVar[_Peers]
     _header_bytes = 0
     _headers = 0
     _begun_bytes = 0  # that came in since the request began
@@ -156,7 +156,7 @@ class HurriedProtocol(HttpToolsProtocol):
         self._pieces -= 1
         super().data_received(data)
         if self._in_headers:
-            self.peers.received(COPIES * len(data), self.connections)  # type: ignore[arg-type]
+            self.peers.received(_COPIES * len(data), self.connections)  # type: ignore[arg-type]
         if self._in_headers and self._begun_bytes > self.peers.limits.header_bytes:  # a header that does not end
             self._refuse_headers()
 
@@ -174,7 +174,7 @@ class HurriedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def _check_headers(self) -> None:
-        if self._header_bytes > self.peers.limits.header_bytes or self._headers > MOST_HEADERS:
+        if self._header_bytes > self.peers.limits.header_bytes or self._headers > _MOST_HEADERS:
             self._refuse_headers()
         if self._refused:
             raise HttpParserError  # which the parser hands on, without a look at what follows
@@ -182,11 +182,11 @@ class HurriedProtocol(HttpToolsProtocol):
     @property
     def _weight(self) -> int:
         """What the request takes in memory whose headers came last, without its body."""
-        return REQUEST_BYTES + COPIES * self._header_bytes + _HEADER_BYTES * self._headers
+        return _REQUEST_BYTES + _COPIES * self._header_bytes + _HEADER_BYTES * self._headers
 
     def _refuse_headers(self) -> None:
         if not self._refused:
-            rule = f"At most {self.peers.limits.header_bytes} bytes, and {MOST_HEADERS} headers."
+            rule = f"At most {self.peers.limits.header_bytes} bytes, and {_MOST_HEADERS} headers."
             self._refuse(Problem("headers-too-large", rule))
 
     def on_body(self, body: bytes) -> None:
@@ -197,8 +197,8 @@ class HurriedProtocol(HttpToolsProtocol):
         """
         self._pieces += 1
         self._body_bytes += len(body)
-        if not self._refused and self._pieces > MOST_PIECES + self._body_bytes // MOST_PIECES:
-            rule = f"A body may come in {MOST_PIECES} pieces, and one more for each {MOST_PIECES} bytes."
+        if not self._refused and self._pieces > _MOST_PIECES + self._body_bytes // _MOST_PIECES:
+            rule = f"A body may come in {_MOST_PIECES} pieces, and one more for each {_MOST_PIECES} bytes."
             self._refuse(Problem("bad-request", rule))
         if self._refused:
             raise HttpParserError
@@ -300,8 +300,8 @@ class HurriedProtocol(HttpToolsProtocol):
         self.peers.wait_for(self, self.peers.limits.read_seconds)  # to read this
 
 
-def make_protocol(limits: ConnectionLimits) -> tuple[type[HurriedProtocol], Peers]:
+def make_protocol(limits: ConnectionLimits) -> tuple[type[HurriedProtocol], _Peers]:
     """Return the protocol for one server, and the peers that it keeps."""
-    peers = Peers(limits)
+    peers = _Peers(limits)
     members: dict[str, Any] = {"peers": peers}
     return type("ServerProtocol", (HurriedProtocol,), members), peers

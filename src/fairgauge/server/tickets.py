@@ -13,7 +13,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.server.secrets_folder import read_or_make_secret
 
 FILE = "tickets.key"
-KEY_BYTES = 32
+_KEY_BYTES = 32
 _LONGEST_NAME = 100
 _HALF = 8
 
@@ -27,7 +27,7 @@ class Tickets:
     @classmethod
     def in_folder(cls, folder: Path) -> "Tickets":
         """Use the key in a folder of secrets, and make one if there is none."""
-        return cls(read_or_make_secret(folder, FILE, KEY_BYTES))
+        return cls(read_or_make_secret(folder, FILE, _KEY_BYTES))
 
     def new(self, study: str) -> str:
         """Return a new ticket for a study."""

@@ -25,14 +25,14 @@ from fairgauge.tallies import Tally
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK = 2**20  # clients
+_BLOCK = 2**20  # clients
 # Random ids neither repeat nor compress.
 _COMPACT: dict[str, Any] = {"use_dictionary": ["symbol"], "compression": {"symbol": "zstd", "id": "none"}}
 Symbols = NDArray[np.int32]
-Bytes = Callable[[int], bytes]
+_Bytes = Callable[[int], bytes]
 
 
-def draw(channel: Channel, channel_input: Input, clients: int, *, random: Bytes = os.urandom) -> Symbols:
+def draw(channel: Channel, channel_input: Input, clients: int, *, random: _Bytes = os.urandom) -> Symbols:
     """Draw the symbols of so many clients with the same input, each as ``Channel.draw`` does.
 
     Those who round their value down come before those who round it up: whoever minds must shuffle.
@@ -58,7 +58,7 @@ def draw(channel: Channel, channel_input: Input, clients: int, *, random: Bytes 
     return np.concatenate([_pick(channel.row(group, *picked), count, random) for picked, count in parts])
 
 
-def _draw_without(channel: Channel, clients: int, random: Bytes) -> Symbols:
+def _draw_without(channel: Channel, clients: int, random: _Bytes) -> Symbols:
     """Draw the symbols of clients without a group or a value."""
     rows, sizes = zip(*channel.rows_without(), strict=True)
     ends = np.cumsum(np.array(sizes[:-1], dtype=np.uint64))
@@ -66,9 +66,9 @@ def _draw_without(channel: Channel, clients: int, random: Bytes) -> Symbols:
     return np.concatenate([_pick(row, count, random) for row, count in zip(rows, picked.tolist(), strict=True)])
 
 
-def answers(study: Study, clients: Clients, *, random: Bytes = os.urandom) -> Iterator[Symbols]:
+def answers(study: Study, clients: Clients, *, random: _Bytes = os.urandom) -> Iterator[Symbols]:
     """Yield the symbols of clients' answers in the study's numbering, in blocks and in no order."""
-    blocks = max(1, -(-clients.total // BLOCK))
+    blocks = max(1, -(-clients.total // _BLOCK))
     # Every block has its part of every kind of client.  One order serves all blocks: it is not what is random here.
     order = np.random.default_rng().permutation(clients.total // blocks + len(clients.kinds) + 1)
     for block in range(blocks):
@@ -115,7 +115,7 @@ def write_parquet(
     return Tally(study.digest, tuple(counts.tolist()))
 
 
-def _ask(study: Study, inputs: tuple[Input, ...], clients: int, random: Bytes) -> Symbols:
+def _ask(study: Study, inputs: tuple[Input, ...], clients: int, random: _Bytes) -> Symbols:
     """Let clients with the same inputs toss a fair coin for one table each, and answer it."""
     tosses = np.bincount(_below(len(inputs), clients, random), minlength=len(inputs)).tolist()
     return np.concatenate(
@@ -126,18 +126,18 @@ def _ask(study: Study, inputs: tuple[Input, ...], clients: int, random: Bytes) -
     )
 
 
-def _pick(row: Row, clients: int, random: Bytes) -> Symbols:
+def _pick(row: Row, clients: int, random: _Bytes) -> Symbols:
     """Return for each client the first symbol whose running sum exceeds 53 random bits."""
     sums = np.cumsum(np.array(row[:-1], dtype=np.uint64))
     return np.searchsorted(sums, _bits(clients, random), side="right").astype(np.int32)
 
 
-def _bits(clients: int, random: Bytes) -> NDArray[np.uint64]:
+def _bits(clients: int, random: _Bytes) -> NDArray[np.uint64]:
     """Return 53 random bits for each client."""
     return np.frombuffer(random(8 * clients), dtype=np.uint64) >> np.uint64(64 - ROW_BITS)
 
 
-def _below(most: int, clients: int, random: Bytes) -> NDArray[np.int64]:
+def _below(most: int, clients: int, random: _Bytes) -> NDArray[np.int64]:
     """Return a uniform integer below ``most`` for each client: what would make it uneven is drawn again."""
     if most == 1:
         return np.zeros(clients, dtype=np.int64)

@@ -29,7 +29,7 @@ from fairgauge.study.checks import check_arguments
 from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
 
-Law = NDArray[np.float64]
+_Law = NDArray[np.float64]
 
 
 def simulate(
@@ -189,10 +189,10 @@ class InputLaws:
         self._channels = study.channels
         self._row = cache(self._compute)
 
-    def of(self, inputs: tuple[Input, ...]) -> Law:
+    def of(self, inputs: tuple[Input, ...]) -> _Law:
         """Return the law of the answer of a client with these inputs."""
         return np.concatenate([self._row(index, *each) for index, each in enumerate(inputs)])
 
-    def _compute(self, index: int, group: int | None, *positions: Fraction | None) -> Law:
+    def _compute(self, index: int, group: int | None, *positions: Fraction | None) -> _Law:
         row = self._channels[index].mixture(group, *positions)
         return np.array([float(p / len(self._channels)) for p in row])

@@ -17,7 +17,7 @@ from fairgauge.study import Attribute, Metric, Study
 Missing = Literal["leave out", "abstain"]
 
 LEAVE_OUT: Missing = "leave out"
-ABSTAIN: Missing = "abstain"
+_ABSTAIN: Missing = "abstain"
 # In the labels of an attribute: every label that is not listed.
 EVERY_OTHER = "*"
 COUNT = "count"
@@ -46,8 +46,8 @@ class Reading:
     count: str | None = None
 
     def __post_init__(self) -> None:
-        if self.missing not in (None, LEAVE_OUT, ABSTAIN):
-            raise InvalidInput("missing", self.missing, f'must be "{LEAVE_OUT}" or "{ABSTAIN}"')
+        if self.missing not in (None, LEAVE_OUT, _ABSTAIN):
+            raise InvalidInput("missing", self.missing, f'must be "{LEAVE_OUT}" or "{_ABSTAIN}"')
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ class TableColumns:
             InvalidInput: If a column is missing, or people shall abstain whom the study does not let.
             BadRecords: If rows cannot be used.
         """
-        if self.how.missing == ABSTAIN and not self.may_abstain:
-            raise InvalidInput("missing", ABSTAIN, f'must be "{LEAVE_OUT}": the study lets nobody abstain')
+        if self.how.missing == _ABSTAIN and not self.may_abstain:
+            raise InvalidInput("missing", _ABSTAIN, f'must be "{LEAVE_OUT}": the study lets nobody abstain')
         return _Opened(self, table).people()
 
 

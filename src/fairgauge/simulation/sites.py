@@ -22,8 +22,8 @@ from fairgauge.study.noisy_counts import MOST_IN_CELL
 from fairgauge.tallies import Tally
 
 Counts = NDArray[np.float64]
-Come = Callable[[np.random.Generator, Counts], Any]
-Progress = Callable[[int], None]
+_Come = Callable[[np.random.Generator, Counts], Any]
+_Progress = Callable[[int], None]
 _MOST_SITES = 10**5
 _BINARY = (Metric("truth", 0, 1), Metric("prediction", 0, 1))
 
@@ -84,7 +84,7 @@ def simulate_sites(
     *,
     sites: int | None = None,
     seed: Seed = None,
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> Tally:
     """Draw the tally of a study of sites: who comes to them is at random, as in life.
 
@@ -109,7 +109,7 @@ def simulate_sites(
 
 
 def simulate_sites_exactly(
-    study: Study, population: SitePopulation, *, seed: Seed = None, progress: Progress | None = None
+    study: Study, population: SitePopulation, *, seed: Seed = None, progress: _Progress | None = None
 ) -> Tally:
     """Draw the tally of a study of sites in which the people are those of the population: only the noise is at random.
 
@@ -120,7 +120,7 @@ def simulate_sites_exactly(
 
 
 def _answered(
-    study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: Come, progress: Progress | None
+    study: Study, sites: Iterable[Counts], rng: np.random.Generator, come: _Come, progress: _Progress | None
 ) -> Tally:
     site = study.questions[0].counts
     decay = float(np.exp(-float(Fraction(site.declared) / (2 * site.records))))

@@ -13,12 +13,12 @@ from fairgauge.study.checks import at, check_is, check_name, check_prose, check_
 from fairgauge.study.numbers import Number, decimal_text, exact
 
 MOST_GROUPS = 64
-MOST_FACTORS = 4
-MOST_COMPARISONS = 2048
-INDEPENDENT = "the shares of each attribute, taken as independent"
+_MOST_FACTORS = 4
+_MOST_COMPARISONS = 2048
+_INDEPENDENT = "the shares of each attribute, taken as independent"
 # How often groups answer beside each other: as they like, equally often, or one at most so many times as often.
 ANY, ALIKE = "any", "alike"
-MOST_RATIO = 100
+_MOST_RATIO = 100
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -154,7 +154,7 @@ class Attribute:
         stated = [tuple(map(Fraction, factor.shares)) for factor in factors if factor.shares is not None]
         if len(stated) == len(factors):
             alike = all(factor.answering == ALIKE for factor in factors)  # ratios of factors bound none of the cells
-            independent = {"shares": [prod(cell) for cell in product(*stated)], "share_source": INDEPENDENT}
+            independent = {"shares": [prod(cell) for cell in product(*stated)], "share_source": _INDEPENDENT}
             more = {"answering": ALIKE if alike else ANY, **({} if "shares" in more else independent), **more}
         plain = [cls(factor.name, factor.groups, help=factor.help) for factor in factors]
         title = " by ".join(factor.name for factor in factors) if name is None else name
@@ -191,8 +191,8 @@ class Attribute:
             return ANY
         if given != ALIKE:
             ratio = exact(given)
-            if ratio is None or not 1 < ratio <= MOST_RATIO:
-                rule = f"must be {ANY}, {ALIKE} or a ratio above 1 and at most {MOST_RATIO}, such as 1.1"
+            if ratio is None or not 1 < ratio <= _MOST_RATIO:
+                rule = f"must be {ANY}, {ALIKE} or a ratio above 1 and at most {_MOST_RATIO}, such as 1.1"
                 raise BadStudy("answering", named(given), rule)
         self._check_stated("answering", given)
         return ALIKE if given == ALIKE else decimal_text("answering", given)
@@ -214,8 +214,8 @@ class Attribute:
             raise BadStudy(field, named(value), rule)
 
     def _check_cross(self) -> None:
-        if not 2 <= len(self.cross) <= MOST_FACTORS:
-            raise BadStudy("cross", f"{len(self.cross)} attributes", f"must be from 2 to {MOST_FACTORS}")
+        if not 2 <= len(self.cross) <= _MOST_FACTORS:
+            raise BadStudy("cross", f"{len(self.cross)} attributes", f"must be from 2 to {_MOST_FACTORS}")
         names: list[str] = []
         for index, factor in enumerate(self.cross):
             check_is(f"cross[{index}]", factor, Attribute)
@@ -267,6 +267,6 @@ def _comparisons(given: object, groups: tuple[str, ...]) -> tuple[Comparison, ..
                     "", " against ".join(map(", ".join, (comparison.of, comparison.against))), "must be listed once"
                 )
             found.append(comparison)
-    if not 1 <= len(found) <= MOST_COMPARISONS:
-        raise BadStudy("comparisons", f"{len(found)} comparisons", f"must be from 1 to {MOST_COMPARISONS}")
+    if not 1 <= len(found) <= _MOST_COMPARISONS:
+        raise BadStudy("comparisons", f"{len(found)} comparisons", f"must be from 1 to {_MOST_COMPARISONS}")
     return tuple(found)

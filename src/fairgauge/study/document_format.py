@@ -26,24 +26,24 @@ _FORMAT = 1
 _DRAFT = 2  # the number that this format had before the first release
 
 # Fields of a study that stand in the document as they are.
-PLAIN = (
+_PLAIN = (
     "language", "purpose", "operator", "contact", "retention", "opens", "closes", "planned", "aim",
     "admission", "gateway", "epoch", "hourly", "order",
 )  # fmt: skip
 
-T = TypeVar("T")
-Document = dict[str, Any]
+_T = TypeVar("_T")
+_Document = dict[str, Any]
 
 
 # ---------------------------------------------------------------------------------------------------- reading
-def read(document: Mapping[str, Any]) -> Document:
+def read(document: Mapping[str, Any]) -> _Document:
     """Return the parts of a study."""
     _check_format(document)
-    optional = (*PLAIN, "model", "stratum", "issuer", "release", "translations")
+    optional = (*_PLAIN, "model", "stratum", "issuer", "release", "translations")
     parts = _members(document, ("format", "title", "metrics", "attributes", "tables"), optional)
     metrics = _named(parts, "metrics", _read_metric)
     attributes = _named(parts, "attributes", _read_attribute)
-    study: Document = {name: parts.get(name) for name in ("title", *PLAIN)}
+    study: _Document = {name: parts.get(name) for name in ("title", *_PLAIN)}
     if "aim" in parts:
         check_decimal("aim", parts["aim"])
     objects = ("model", _read_model), ("stratum", _read_stratum), ("issuer", _read_issuer), ("release", _read_release)
@@ -75,7 +75,7 @@ def _check_format(document: Mapping[str, Any]) -> None:
         raise BadStudy("format", number, f"must be {_FORMAT}")
 
 
-def _members(document: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Document:
+def _members(document: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> _Document:
     found = _object(document, "")
     for name in required:
         if name not in found:
@@ -88,7 +88,7 @@ def _members(document: object, required: tuple[str, ...], optional: tuple[str, .
     return dict(found)
 
 
-def _object(document: object, field: str) -> Document:
+def _object(document: object, field: str) -> _Document:
     if not isinstance(document, dict):
         raise BadStudy(field, document, "must be an object")
     return document
@@ -100,9 +100,9 @@ def _array(field: str, value: object) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _named(parts: Document, field: str, reader: Callable[[object], T]) -> dict[str, T]:
+def _named(parts: _Document, field: str, reader: Callable[[object], _T]) -> dict[str, _T]:
     """Read a list of things that have different names."""
-    found: dict[str, T] = {}
+    found: dict[str, _T] = {}
     for index, item in enumerate(_array(field, parts[field])):
         with at(f"{field}[{index}]"):
             thing: Any = reader(item)
@@ -194,7 +194,7 @@ def _read_channel(
 _RECKONED = ("expect", "spread", "weight", "abstaining")
 
 
-def _read_question(document: object, metrics: Mapping[str, Metric]) -> Document:
+def _read_question(document: object, metrics: Mapping[str, Metric]) -> _Document:
     parts = _members(document, ("metric", "target", "levels"), _RECKONED)
     parts["metric"] = _known("metric", parts["metric"], metrics)
     parts["levels"] = _array("levels", parts["levels"])
@@ -218,7 +218,7 @@ def _read_counts(
     return counted(NoisyCounts(declared=parts.pop("epsilon"), **parts))
 
 
-def _known(field: str, name: object, known: Mapping[str, T]) -> T:
+def _known(field: str, name: object, known: Mapping[str, _T]) -> _T:
     if not isinstance(name, str) or name not in known:
         raise BadStudy(field, name, f"must be one of the {field}s of the study")
     return known[name]
@@ -245,12 +245,12 @@ def _read_release(document: object) -> Release:
 
 
 # ---------------------------------------------------------------------------------------------------- writing
-def write(study: "Study") -> Document:
+def write(study: "Study") -> _Document:
     """Return the document of a study."""
     document = {
         "format": _FORMAT,
         "title": study.title,
-        **{name: getattr(study, name) for name in PLAIN},
+        **{name: getattr(study, name) for name in _PLAIN},
         "metrics": [_said(metric, "name", "low", "high", "help", "better", "unit") for metric in study.metrics],
         "attributes": [_write_attribute(attribute) for attribute in study.attributes],
         "model": _said(study.model, "name", "version"),
@@ -263,14 +263,14 @@ def write(study: "Study") -> Document:
     return {name: value for name, value in document.items() if value is not None}
 
 
-def _said(thing: object, *names: str) -> Document | None:
+def _said(thing: object, *names: str) -> _Document | None:
     """Return what something says of these fields."""
     if thing is None:
         return None
     return {name: getattr(thing, name) for name in names if getattr(thing, name) is not None}
 
 
-def _write_attribute(attribute: Attribute) -> Document:
+def _write_attribute(attribute: Attribute) -> _Document:
     document = _said(attribute, "name", "help", "shares", "share_error", "share_source") or {}
     if attribute.shares is not None:
         named_so = attribute.answering in (ANY, ALIKE)
@@ -284,7 +284,7 @@ def _write_attribute(attribute: Attribute) -> Document:
     return document
 
 
-def _write_channel(questions: tuple[Question, ...]) -> Document:
+def _write_channel(questions: tuple[Question, ...]) -> _Document:
     first, mechanism = questions[0], questions[0].channel
     asked = [
         {
@@ -304,7 +304,7 @@ def _write_channel(questions: tuple[Question, ...]) -> Document:
     }
 
 
-def _write_counts(questions: tuple[Question, ...]) -> Document:
+def _write_counts(questions: tuple[Question, ...]) -> _Document:
     mechanism = questions[0].counts
     document = _said(mechanism, "outcome", "records", "levels", "person") or {}
     document |= {"attribute": mechanism.attribute.name, "epsilon": mechanism.declared}
@@ -323,7 +323,7 @@ class TableFormat:
 
     member: str
     read: Callable[[object, Mapping[str, Metric], Mapping[str, Attribute]], tuple[Question, ...]]
-    write: Callable[[tuple[Question, ...]], Document]
+    write: Callable[[tuple[Question, ...]], _Document]
 
 
 _FORMATS: Registry[TableFormat] = Registry(

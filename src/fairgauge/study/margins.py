@@ -8,11 +8,11 @@ from itertools import combinations, product
 
 from fairgauge.study.attribute import Attribute, Comparison
 
-Groups = tuple[str, ...]
+_Groups = tuple[str, ...]
 EVERYONE = "everyone"
 
 
-def margins(attribute: Attribute) -> dict[str, Groups]:
+def margins(attribute: Attribute) -> dict[str, _Groups]:
     """Return the cells of every group of every attribute that is crossed, by what the margin is called.
 
     >>> sex, age = Attribute("sex", ["female", "male"]), Attribute("age", ["18-29", "30+"])
@@ -33,7 +33,7 @@ def planned(attribute: Attribute) -> tuple[Comparison, ...]:
     return tuple(Comparison(a, b) for a, b in combinations(attribute.groups, 2))
 
 
-def side_name(attribute: Attribute, side: Groups, *, either: str = " or ") -> str:
+def side_name(attribute: Attribute, side: _Groups, *, either: str = " or ") -> str:
     """Return what people call some groups that are taken together, with a word between those that are listed.
 
     >>> sex, age = Attribute("sex", ["female", "male"]), Attribute("age", ["18-29", "30-49", "50+"])
@@ -80,7 +80,7 @@ def usual_comparisons(attribute: Attribute) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
-def named_side(attribute: Attribute, typed: str) -> Groups | None:
+def named_side(attribute: Attribute, typed: str) -> _Groups | None:
     """Return the groups that a name stands for: a group, a margin, or None if it is neither."""
     if typed in attribute.groups:
         return (typed,)
@@ -93,7 +93,7 @@ def _factor_name(attribute: Attribute, place: int, group: str) -> str:
     return f"{attribute.cross[place].name} {group}" if any(group in groups for groups in elsewhere) else group
 
 
-def _cells(attribute: Attribute, only: dict[int, Groups]) -> Groups:
+def _cells(attribute: Attribute, only: dict[int, _Groups]) -> _Groups:
     """Return the cells whose groups are among these, in the attribute's order."""
     return tuple(
         cell
@@ -102,5 +102,5 @@ def _cells(attribute: Attribute, only: dict[int, Groups]) -> Groups:
     )
 
 
-def _places(attribute: Attribute) -> Iterable[Groups]:
+def _places(attribute: Attribute) -> Iterable[_Groups]:
     return product(*(factor.groups for factor in attribute.cross))

@@ -14,7 +14,7 @@ from fairgauge.study.checks import check_integer, check_is, check_prose, listed
 from fairgauge.study.metric import LOWER, Metric
 from fairgauge.study.numbers import Number, positive
 
-MOST_RECORDS = 1000
+_MOST_RECORDS = 1000
 _MOST_PRODUCT = 2**53 - 1  # what every JSON reader takes for an exact integer
 MOST_IN_CELL = 2**26 - 1  # so that the product of two counts is an exact integer for every JSON reader, too
 FEWEST = 3
@@ -70,7 +70,7 @@ class NoisyCounts:
         check_is("attribute", attribute, Attribute)
         if outcome not in ("confusion", "levels"):
             raise BadStudy("outcome", outcome, 'must be "confusion" or "levels"')
-        check_integer("records", records, least=1, most=MOST_RECORDS)
+        check_integer("records", records, least=1, most=_MOST_RECORDS)
         put = object.__setattr__
         put(self, "attribute", attribute)
         put(self, "outcome", outcome)

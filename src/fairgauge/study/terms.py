@@ -9,7 +9,7 @@ from fairgauge.study.checks import check_integer, check_name, check_text
 from fairgauge.study.numbers import Number, decimal_text
 
 ADMISSIONS = ("open", "tickets", "blind")
-LONGEST_KEY = 2000
+_LONGEST_KEY = 2000
 
 _KEY = re.compile("[A-Za-z0-9_-]+")
 
@@ -105,5 +105,5 @@ class Stratum:
 
 def check_key(field: str, value: object) -> None:
     """Refuse what is no key in base64url without padding."""
-    if not isinstance(value, str) or len(value) > LONGEST_KEY or not _KEY.fullmatch(value):
-        raise BadStudy(field, value, f"must be a key in base64url, of 1 to {LONGEST_KEY} characters")
+    if not isinstance(value, str) or len(value) > _LONGEST_KEY or not _KEY.fullmatch(value):
+        raise BadStudy(field, value, f"must be a key in base64url, of 1 to {_LONGEST_KEY} characters")

@@ -15,7 +15,7 @@ from fairgauge.study.question import reworded
 if TYPE_CHECKING:
     from fairgauge.study.document import Study
 
-MOST_LANGUAGES = 64
+_MOST_LANGUAGES = 64
 _LANGUAGE = re.compile("[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?")
 _PROSE = ("purpose", "help", "person")
 
@@ -65,8 +65,8 @@ def check_translations(study: "Study") -> None:
         raise BadStudy("translations", named(study.translations), "must be an object")
     if study.language is None:
         raise BadStudy("language", "nothing", "must be given where there are translations")
-    if not 1 <= len(study.translations) <= MOST_LANGUAGES:
-        raise BadStudy("translations", f"{len(study.translations)} languages", f"must be from 1 to {MOST_LANGUAGES}")
+    if not 1 <= len(study.translations) <= _MOST_LANGUAGES:
+        raise BadStudy("translations", f"{len(study.translations)} languages", f"must be from 1 to {_MOST_LANGUAGES}")
     original = texts_of(study)
     for language, texts in study.translations.items():
         with at("translations"):

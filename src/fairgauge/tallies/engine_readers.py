@@ -22,13 +22,13 @@ try:
 except ImportError:
     raise MissingExtra("reading data frames needs narwhals", "lab") from None
 
-STUDY = "fairgauge.study"  # the study's digest in a Parquet file, whose rows then need not repeat it
+_STUDY = "fairgauge.study"  # the study's digest in a Parquet file, whose rows then need not repeat it
 _BLOCK = 2**26  # bytes of text for each of Dask's partitions
 _COLUMNS = ("study", "id", "symbol")
-Names = tuple[str, ...]
+_Names = tuple[str, ...]
 
 
-def _polars(kind: str, files: Sequence[str], names: Names) -> Any:
+def _polars(kind: str, files: Sequence[str], names: _Names) -> Any:
     import polars as pl
 
     if kind == "parquet":
@@ -38,7 +38,7 @@ def _polars(kind: str, files: Sequence[str], names: Names) -> Any:
     return pl.scan_csv(list(files), infer_schema=False)
 
 
-def _duckdb(kind: str, files: Sequence[str], names: Names) -> Any:
+def _duckdb(kind: str, files: Sequence[str], names: _Names) -> Any:
     connection = _connection(get_ident())
     for scheme in dict.fromkeys(file.partition("://")[0] for file in files if is_remote(file)):
         if scheme not in ("http", "https", "hf", *connection.list_filesystems()):
@@ -63,7 +63,7 @@ def _connection(_thread: int) -> Any:
     return duckdb.connect(config={"temp_directory": gettempdir(), "preserve_insertion_order": "false"})
 
 
-def _pyspark(kind: str, files: Sequence[str], names: Names) -> Any:
+def _pyspark(kind: str, files: Sequence[str], names: _Names) -> Any:
     from pyspark.sql import SparkSession
 
     if SparkSession.getActiveSession() is None and "SPARK_REMOTE" not in os.environ and not has_java():
@@ -78,7 +78,7 @@ def _pyspark(kind: str, files: Sequence[str], names: Names) -> Any:
     return read.csv(list(files), header=True)
 
 
-def _dask(kind: str, files: Sequence[str], names: Names) -> Any:
+def _dask(kind: str, files: Sequence[str], names: _Names) -> Any:
     import dask.dataframe as dd
 
     if kind == "parquet":
@@ -93,7 +93,7 @@ def _dask(kind: str, files: Sequence[str], names: Names) -> Any:
     return dd.read_csv(list(files), dtype=str)
 
 
-def _as_text(line: str, names: Names = _COLUMNS) -> dict[str, str | None]:
+def _as_text(line: str, names: _Names = _COLUMNS) -> dict[str, str | None]:
     """Read one answer; what is none has neither study nor symbol."""
     try:
         answer = json.loads(line)
@@ -103,7 +103,7 @@ def _as_text(line: str, names: Names = _COLUMNS) -> dict[str, str | None]:
     return {name: None if entries.get(name) is None else str(entries[name]) for name in names}
 
 
-_OPEN: dict[str, Callable[[str, Sequence[str], Names], Any]] = {
+_OPEN: dict[str, Callable[[str, Sequence[str], _Names], Any]] = {
     "polars": _polars,
     "duckdb": _duckdb,
     "pyspark": _pyspark,
@@ -178,8 +178,8 @@ def _noted(source: Any, engine: str) -> str | None:
     if engine == "polars":
         import polars as pl
 
-        return pl.read_parquet_metadata(source).get(STUDY)
+        return pl.read_parquet_metadata(source).get(_STUDY)
     import pyarrow.parquet as pq
 
-    digest = (pq.read_schema(source).metadata or {}).get(STUDY.encode())
+    digest = (pq.read_schema(source).metadata or {}).get(_STUDY.encode())
     return None if digest is None else digest.decode()

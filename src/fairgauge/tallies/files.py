@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 ENGINES = ("auto", "polars", "duckdb", "pyspark", "dask")
-FORMATS = {".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
-PART = 2**30  # bytes
+_FORMATS = {".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
+_PART = 2**30  # bytes
 _MOST_LOOKED_AT = 20_000_000  # answers whose ids are compared without being asked to: it takes memory
 
 _EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark", "dask": "dask"}
@@ -92,7 +92,7 @@ def count_files(  # noqa: PLR0913 - the rest have defaults
     from fairgauge.tallies.frame_count import count, repeated, tally_of
 
     chosen = choose(engine)
-    parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else PART))
+    parts = list(split(find(paths), most=None if deduplicate or chosen == "pyspark" else _PART))
     if deduplicate:  # an id may come again in any file, so what is to be counted once is counted together
         parts = [_FileBatch(tuple(file for part in parts for file in part.files), sum(part.size for part in parts))]
     names = dict(columns or {})
@@ -168,7 +168,7 @@ def find(paths: Sequence[str | Path]) -> list[str]:
 
 def split(files: Sequence[str], *, most: int | None) -> Iterator[_FileBatch]:
     """Put files of one format together, up to so many bytes; a larger file is a part of its own."""
-    for wanted in dict.fromkeys(FORMATS.values()):
+    for wanted in dict.fromkeys(_FORMATS.values()):
         taken: list[str] = []
         held = 0
         for file in files:
@@ -186,12 +186,12 @@ def split(files: Sequence[str], *, most: int | None) -> Iterator[_FileBatch]:
 
 def _file_format(file: str) -> str | None:
     """Return the format that a file's name tells, or None."""
-    return FORMATS.get(Path(file).suffix.lower())
+    return _FORMATS.get(Path(file).suffix.lower())
 
 
 def _named(path: str) -> Iterator[str]:
     if is_remote(path):
-        yield from listed(path, tuple(FORMATS))
+        yield from listed(path, tuple(_FORMATS))
     elif Path(path).is_file():
         yield path
     elif Path(path).is_dir():

@@ -228,7 +228,7 @@ _COMMON_TURNS, _OWN_TURNS = 25, 10
 # For more groups than this many scores are asked for, and all have one prior.
 _FEW = 6
 # A score counts as unbiased if no input is off by more than this part of the largest target.
-UNBIASED = 1e-9
+_UNBIASED = 1e-9
 
 
 class _Aim(NamedTuple):
@@ -329,7 +329,7 @@ class Decoder:
         for functional, weight in gaps:
             turned = at_constant_value(self.inputs, functional)
             beyond, untold = (of - left @ (left.T @ of) for of in (functional, turned))
-            if np.abs(untold).max() > UNBIASED * np.abs(turned).max():
+            if np.abs(untold).max() > _UNBIASED * np.abs(turned).max():
                 # No choice: all gaps agree on it, up to rounding.
                 return found._but(constant=float((beyond @ untold) / (untold @ untold)))
             first, second = found.score(functional), found.score(turned)
@@ -463,7 +463,7 @@ class Decoder:
         score = None
         if constant is not None:
             beyond, untold = (of - left @ (left.T @ of) for of in (functional, constant))
-            if np.abs(untold).max() <= UNBIASED * np.abs(constant).max():
+            if np.abs(untold).max() <= _UNBIASED * np.abs(constant).max():
                 more = self._least_squares(constant, self.prior)
                 none = none if more is None else np.column_stack([none, more])
             else:
@@ -476,7 +476,7 @@ class Decoder:
 
         .. math:: s = D^{-1} P^\top (P D^{-1} P^\top)^{+} \varphi
 
-        Guarantee: unbiased for the integers of the table to ``UNBIASED``, whatever the clients hold.
+        Guarantee: unbiased for the integers of the table to ``_UNBIASED``, whatever the clients hold.
         """
         if not self.aims:
             return self._least_squares(functional, self.prior)
@@ -499,7 +499,7 @@ class Decoder:
         found = self._solver @ wanted
         for _ in range(2):
             found += self._solver @ (wanted - self.rows @ found)
-        told = np.abs(self.rows @ found - wanted).max(axis=0) <= UNBIASED * sizes
+        told = np.abs(self.rows @ found - wanted).max(axis=0) <= _UNBIASED * sizes
         return [score if tells else None for score, tells in zip((own + found).T, told, strict=True)]
 
     def _scores(self, functionals: Sequence[Vector], prior: Vector) -> list[Vector] | None:
@@ -515,7 +515,7 @@ class Decoder:
         for _ in range(2):
             scores += spread @ (inverse @ (left.T @ (wanted - self.rows @ scores) / singular[:, None]))
         off = np.abs(self.rows @ scores - wanted).max(axis=0)
-        return list(scores.T) if np.all(off <= UNBIASED * np.maximum(np.abs(wanted).max(axis=0), 1e-300)) else None
+        return list(scores.T) if np.all(off <= _UNBIASED * np.maximum(np.abs(wanted).max(axis=0), 1e-300)) else None
 
     def _least_squares(self, functional: Vector, prior: Vector, *, size: float | None = None) -> Vector | None:
         """Return the unbiased score of least second moment under a prior; ``size`` is what an error is measured by."""
@@ -529,7 +529,7 @@ class Decoder:
         for _ in range(2):
             score += spread @ np.linalg.solve(curve, left.T @ (functional - self.rows @ score) / singular)
         off = np.abs(self.rows @ score - functional).max()
-        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+        return score if off <= _UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
 
     def _quickly(self, functional: Vector, size: float | None) -> Vector | None:
         """Return the same for the decoder's own prior, whose equations are solved once for all functionals."""
@@ -537,7 +537,7 @@ class Decoder:
         for _ in range(2):
             score += self._solver @ (functional - self.rows @ score)
         off = np.abs(self.rows @ score - functional).max()
-        return score if off <= UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
+        return score if off <= _UNBIASED * max(size or np.abs(functional).max(), 1e-300) else None
 
     @cached_property
     def _solver(self) -> Matrix:

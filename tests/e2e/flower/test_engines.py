@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Ledger
-from fairgauge.client.refusals import TEXT
+from fairgauge.client.refusals import _TEXT
 from fairgauge.client.site_settings import SiteSettings
 from fairgauge.study import Attribute
 from tests.e2e.flower.engines import Federation, federation
@@ -111,7 +111,7 @@ def test_the_deployment(deployed: Federation) -> None:
     assert marks_in(*places) == []
     # The mutant twin: the open device does without the mod, and every mark of its own is there.
     assert marks_in(bytes(deployed.line.heard), marks=OPEN) == ALL_MARKS
-    assert TEXT.encode() not in (deployed.here / "received").read_bytes()
+    assert _TEXT.encode() not in (deployed.here / "received").read_bytes()
 
     # On the device: what failed, and where, without the words of whoever failed.
     told = deployed.logs("supernode1")

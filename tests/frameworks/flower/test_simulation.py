@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fairgauge.client.refusals import TEXT
+from fairgauge.client.refusals import _TEXT
 from tests.e2e.flower.engines import simulate
 from tests.e2e.flower.test_engines import answered, marks_in, prepare
 
@@ -17,6 +17,6 @@ def test_the_simulation(tmp_path: Path) -> None:
     assert "gave none" not in printed
     assert "platypus - koala: not yet" in printed
     assert answered(tmp_path) == 20
-    assert TEXT.encode() not in received
+    assert _TEXT.encode() not in received
     printed = printed.replace("platypus - koala", "")
     assert marks_in(received, printed.encode()) == []

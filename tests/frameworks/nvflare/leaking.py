@@ -16,7 +16,7 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.apis.utils.analytix_utils import create_analytic_dxo, send_analytic_dxo
 
-from fairgauge.nvflare.task_result import ANSWER
+from fairgauge.nvflare.task_result import _ANSWER
 
 # Numbers so long that no moment, port, key or id has their digits or bytes by chance.
 GROUP, VALUE, EXAMPLES = PRIVATE = "platypus", 0.8125390625, 918_273_645_546_373
@@ -35,7 +35,7 @@ def put(result: Shareable, fl_ctx: FLContext, study: str) -> Shareable:
     result[group] = said
     result["value"] = value
     result.set_header(group, said)
-    result[ANSWER] = json.dumps({"counts": [*said.encode()], "id": "0" * 32, "study": study}, separators=(",", ":"))
+    result[_ANSWER] = json.dumps({"counts": [*said.encode()], "id": "0" * 32, "study": study}, separators=(",", ":"))
     return result
 
 

@@ -1,6 +1,6 @@
 """A report is compared with what its files give."""
 
-from fairgauge.bundles.report_comparison import compare_report, difference
+from fairgauge.bundles.report_comparison import _difference, compare_report
 from fairgauge.estimation import estimate
 from fairgauge.reports.html_report import render_report
 from fairgauge.reports.provenance import Provenance
@@ -28,11 +28,11 @@ def test_last_digits_may_differ_and_no_others():
 
 
 def test_the_first_thing_that_differs_is_said():
-    assert difference("<p>one</p><p>two 3</p>", "<p>one</p><p>two 4</p>") == (
+    assert _difference("<p>one</p><p>two 3</p>", "<p>one</p><p>two 4</p>") == (
         "it says “two 3” where these files give “two 4”"
     )
-    assert difference("<p>one</p>", "<p>one</p><p>two</p>") == "it says nothing where these files give “two”"
-    assert difference("<p class='a'>one</p>", "<p>one</p>").startswith("it differs in what is not shown")
+    assert _difference("<p>one</p>", "<p>one</p><p>two</p>") == "it says nothing where these files give “two”"
+    assert _difference("<p class='a'>one</p>", "<p>one</p>").startswith("it differs in what is not shown")
 
 
 def test_terms_that_make_no_sense_are_no_crash():

@@ -15,7 +15,7 @@ import pytest
 
 from fairgauge.cli import make_app
 from fairgauge.cli.commands import COMMANDS
-from fairgauge.cli.completion import SHELLS, install, script
+from fairgauge.cli.completion import _SHELLS, install, script
 from tests.unit.cli.conftest import Run, refused
 
 
@@ -98,7 +98,7 @@ def shown(terminal: int, awaited: str) -> bool:
     return awaited in text
 
 
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize("name", _SHELLS)
 def test_a_person_presses_tab(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
@@ -143,7 +143,7 @@ def no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_script_has_every_command_and_option():
-    for name in SHELLS:
+    for name in _SHELLS:
         text = written(name)
         assert all(command in text for command in COMMANDS)
         assert "deduplicate" in text

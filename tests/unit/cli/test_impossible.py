@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.client import Answer
-from fairgauge.collector.pages.live_results import Results, event_of
+from fairgauge.collector.pages.live_results import Results, _event_of
 from fairgauge.collector.seal import Seal, sealed_document
 from fairgauge.errors import CannotEstimate
 from fairgauge.estimation import estimate
@@ -87,8 +87,8 @@ def test_no_place_has_a_verdict(answering: str, fairgauge: Run, elsewhere: Path)
         "report": (elsewhere / "r.html").read_text(encoding="utf-8"),
         "model card": (elsewhere / "card.md").read_text(encoding="utf-8"),
         "notebook": found._repr_html_(),
-        "page": event_of(live, Voice()).decode(),
-        "closed page": event_of(ended, Voice()).decode(),
+        "page": _event_of(live, Voice()).decode(),
+        "closed page": _event_of(ended, Voice()).decode(),
         "seal": json.dumps(sealed),
         "text": str(found),
         "federation": counter.report(),
@@ -126,7 +126,7 @@ def test_the_walk_would_find_a_verdict(fairgauge: Run, elsewhere: Path):
         "report command": written.out,
         "report": (elsewhere / "r.html").read_text(encoding="utf-8"),
         "notebook": found._repr_html_(),
-        "page": event_of(Results(asked, tally, found, [], over=False, complete=True), Voice()).decode(),
+        "page": _event_of(Results(asked, tally, found, [], over=False, complete=True), Voice()).decode(),
     }
     assert set(texts_of(places)) == set(places)
     assert not any(WORDS in text for text in places.values())

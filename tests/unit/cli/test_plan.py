@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairgauge.cli.plan import TWO_EQUAL
+from fairgauge.cli.plan import _TWO_EQUAL
 from fairgauge.errors import Impossible
 from fairgauge.planning import plans
 from fairgauge.study import Release, Study
@@ -239,9 +239,9 @@ def test_without_groups_two_equal_ones_are_reckoned_with_and_that_is_said(fairga
     typed = ["--epsilon", 1, "--error", "0.02", "--interval", "normal"]
     done = fairgauge("plan", *typed)
     named = fairgauge("plan", "--group", "a=0.5", "--group", "b=0.5", *typed)
-    assert done.out == f"{TWO_EQUAL}\n{named.out}"
+    assert done.out == f"{_TWO_EQUAL}\n{named.out}"
     quiet = fairgauge("plan", *typed, "--json")
-    assert (quiet.err, quiet.json["questions"][0]["target"]) == (f"{TWO_EQUAL}\n", "gap")
+    assert (quiet.err, quiet.json["questions"][0]["target"]) == (f"{_TWO_EQUAL}\n", "gap")
 
 
 class TestCrowd:
@@ -309,7 +309,7 @@ def test_clients_alone_give_a_table_over_epsilons_with_a_recommendation(fairgaug
     done = fairgauge("plan", "--clients", 200_000, "--interval", "normal")
     assert done.status == 0
     lines = done.out.splitlines()
-    assert lines[0] == TWO_EQUAL
+    assert lines[0] == _TWO_EQUAL
     assert [line.split()[0] for line in lines[3:9]] == ["0.1", "0.25", "0.5", "1", "2", "4"]
     assert lines[11].startswith("We would take epsilon 2: the most private of these that gives the gap to ±0.02")
     assert lines[12].startswith("For one person: somebody who must guess between two groups, 50 to 50 before,")

@@ -141,7 +141,7 @@ def test_an_agent_is_told_what_it_asks_for_and_nothing_else(tmp_path: Path) -> N
 
 
 def test_lines_that_are_too_long_or_cut_off_are_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_socket, "LONGEST_LINE", 100)
+    monkeypatch.setattr(agent_socket, "_LONGEST_LINE", 100)
     with serving(settle(tmp_path)):
         for sent in (b"answer " + b"x" * 200 + b"\n", b"hello"):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
@@ -198,7 +198,7 @@ def test_who_chats_for_ever_is_not_listened_to(tmp_path: Path, monkeypatch: pyte
 def test_those_who_hold_all_places_keep_others_waiting_and_no_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 2)
+    monkeypatch.setattr(agent_socket, "_MOST_CALLERS", 2)
     with serving(settle(tmp_path)), ExitStack() as stack:
         held = [stack.enter_context(connected(tmp_path)) for _ in range(2)]
         for line in held:
@@ -216,7 +216,7 @@ def test_those_who_hold_all_places_keep_others_waiting_and_no_longer(
 
 
 def test_it_stops_though_all_places_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 1)
+    monkeypatch.setattr(agent_socket, "_MOST_CALLERS", 1)
     with ExitStack() as stack:
         with serving(settle(tmp_path)):
             for _ in range(3):
@@ -225,7 +225,7 @@ def test_it_stops_though_all_places_are_held(tmp_path: Path, monkeypatch: pytest
 
 
 def test_measuring_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_socket, "MOST_CALLERS", 1)
+    monkeypatch.setattr(agent_socket, "_MOST_CALLERS", 1)
 
     def values() -> dict[str, float]:
         with connected(tmp_path) as line:

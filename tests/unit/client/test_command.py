@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fairgauge.client import Answer, Ledger, Patience
-from fairgauge.client.command import HELP, Request, main, make_parser, read_private
+from fairgauge.client.command import _HELP, Request, _read_private, main, make_parser
 from fairgauge.client.ledger import default_ledger
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Attribute, Metric, Study
@@ -47,7 +47,7 @@ ARGUMENTS = ["study.json", "--group", "female", "--value", "recall=0.83", "--led
 
 class TestReading:
     def read(self, stdin: str = "", study: Study | None = None, **request: Any) -> tuple[str | None, Any]:
-        return read_private(Request("study.json", **request), study or sample_study(), io.StringIO(stdin))
+        return _read_private(Request("study.json", **request), study or sample_study(), io.StringIO(stdin))
 
     def test_from_arguments(self) -> None:
         assert self.read(group=["female"], value=["recall=0.83", "f=1=2"]) == (
@@ -161,7 +161,7 @@ class TestReading:
 
     def test_standard_input_is_left_alone_unless_asked_for(self) -> None:
         stdin = io.StringIO("not for us")
-        read_private(Request("study.json", ["female"], ["recall=1"]), sample_study(), stdin)
+        _read_private(Request("study.json", ["female"], ["recall=1"]), sample_study(), stdin)
         assert stdin.read() == "not for us"
 
     @pytest.mark.parametrize("number", ["secret", "1e999999999", "0x1", "1_0", "NaN", "٣", "--1", "9" * 401])
@@ -183,7 +183,7 @@ class TestReading:
     )
     def test_what_makes_no_sense_is_told_at_a_terminal_and_not_shown(self, request_: dict[str, Any], said: str) -> None:
         with pytest.raises(InvalidInput) as caught:
-            read_private(Request("study.json", **request_), sample_study(), Terminal())
+            _read_private(Request("study.json", **request_), sample_study(), Terminal())
         assert str(caught.value).startswith(said)
         assert "secret" not in repr(caught.value)
         _, profile = self.read(**request_)
@@ -192,7 +192,7 @@ class TestReading:
 
     def test_bytes_that_are_no_text(self) -> None:
         stdin = io.TextIOWrapper(io.BytesIO(b"\xffsecret\nrecall=0.5\n"), encoding="utf-8")
-        _, profile = read_private(Request("study.json", ["-"], ["-"]), sample_study(), stdin)
+        _, profile = _read_private(Request("study.json", ["-"], ["-"]), sample_study(), stdin)
         assert profile == {"group": "\ufffdsecret", "values": {"recall": "0.5"}}
 
 
@@ -386,7 +386,7 @@ class TestStandardLibraryAlone:
     """typer has no part in it, whether it is installed or not."""
 
     def test_every_argument_has_its_help(self) -> None:
-        assert {action.dest: action.help for action in make_parser()._actions if action.dest != "help"} == HELP
+        assert {action.dest: action.help for action in make_parser()._actions if action.dest != "help"} == _HELP
 
     def test_a_bare_python_answers(self, here: Path) -> None:
         """No site-packages: neither typer nor anything else is there."""

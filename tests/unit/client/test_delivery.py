@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from fairgauge.client import Answer, Ledger, Patience, deliver, send
-from fairgauge.client.delivery import retry_after
+from fairgauge.client.delivery import _retry_after
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 from tests.recorder import Heard, Recorder, Reply, problem, recorder
 from tests.samples import sample_study
@@ -216,7 +216,7 @@ class TestWaiting:
         ],
     )
     def test_retry_after(self, header: str | None, seconds: float) -> None:
-        assert retry_after(header, now=datetime(2026, 11, 15, 12, tzinfo=UTC)) == seconds
+        assert _retry_after(header, now=datetime(2026, 11, 15, 12, tzinfo=UTC)) == seconds
 
     @pytest.mark.parametrize(
         "bad", [{"tries": 0}, {"first": -1}, {"first": 400}, {"timeout": 0}, {"longest": float("inf")}]

@@ -472,7 +472,7 @@ def test_places_where_no_ledger_can_be(tmp_path: Path) -> None:
 
 def test_a_ledger_in_use_says_so(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.pending()
-    monkeypatch.setattr(module, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(module, "_LONGEST_WAIT", 0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(CannotAnswer, match="is in use by another program; try again later"):

@@ -14,7 +14,7 @@ import pytest
 from fairgauge.client import load_study
 from fairgauge.client.http_client import check_apart
 from fairgauge.client.study_source import read_study
-from fairgauge.client.witness import UNCONFIRMED, check_signed_for, check_witness
+from fairgauge.client.witness import _UNCONFIRMED, check_signed_for, check_witness
 from fairgauge.errors import InvalidInput, NotSigned
 from fairgauge.parties.blind_signing import PrivateKey
 from fairgauge.study import Issuer, Release, Study
@@ -219,14 +219,14 @@ def test_javascript_has_the_same_rule_in_the_same_words(tmp_path: Path):
     other = "https://issuer.example does not sign for this study, and for no other: somebody may have made it for you "
     other += "alone; nothing was drawn"
     for study, row in zip(studies, rows, strict=True):
-        name, no = study.digest, UNCONFIRMED.format(study.digest)
+        name, no = study.digest, _UNCONFIRMED.format(study.digest)
         if not study.unlinkable:
             assert row == [name] * 9
         elif study.issuer is None:
             assert row == [no, name, no, no, no, no, no, no, no]
         else:
             assert row == [no, name, name, no, no, own, other, other, other]
-    assert token == UNCONFIRMED.format(BLIND.digest)
+    assert token == _UNCONFIRMED.format(BLIND.digest)
 
 
 @needs_node
@@ -256,4 +256,4 @@ def test_javascript_asks_for_no_proof_beside_an_answer_that_went_through_a_relay
 
 def test_the_words_are_written_once_in_each_client():
     source = (STATIC / "fairgauge-client.js").read_text(encoding="utf-8").replace('" +\n    "', "")
-    assert source.count(UNCONFIRMED) == 1
+    assert source.count(_UNCONFIRMED) == 1

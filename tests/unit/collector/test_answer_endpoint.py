@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.client import Answer
 from fairgauge.collector import answer_endpoint
-from fairgauge.collector.answer_endpoint import SLICE, slices
+from fairgauge.collector.answer_endpoint import _SLICE, _slices
 from fairgauge.server.problems import URN
 from fairgauge.study import Study
 from tests.collecting.desk import Desk
@@ -118,7 +118,7 @@ def test_everyone_else_gets_a_turn_while_a_batch_is_read(ask):
             await asyncio.sleep(0)
             turns += 1
         assert (await sending).json()["accepted"] == 10_000
-        parts = len(list(slices(b"\n".join(lines))))
+        parts = len(list(_slices(b"\n".join(lines))))
         assert parts > 30
         assert turns > parts
 
@@ -127,8 +127,8 @@ def test_everyone_else_gets_a_turn_while_a_batch_is_read(ask):
 
 def test_a_slice_is_small_unless_a_line_is_longer():
     lines = [b"x" * (n * 37 % 500) for n in range(3000)]
-    assert max(map(len, slices(b"\n".join(lines)))) <= SLICE
-    assert [len(part) for part in slices(b"y" * 100_000 + b"\nz")] == [100_000, 1]
+    assert max(map(len, _slices(b"\n".join(lines)))) <= _SLICE
+    assert [len(part) for part in _slices(b"y" * 100_000 + b"\nz")] == [100_000, 1]
 
 
 def test_a_batch_waits_for_room_that_others_hold(ask):
@@ -156,5 +156,5 @@ def test_a_batch_that_comes_too_early_is_refused_as_a_whole(ask):
 
 
 def test_the_constants_fit_together():
-    assert answer_endpoint._LONGEST <= SLICE
-    assert answer_endpoint._PART <= SLICE
+    assert answer_endpoint._LONGEST <= _SLICE
+    assert answer_endpoint._PART <= _SLICE

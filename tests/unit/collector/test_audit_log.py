@@ -159,7 +159,7 @@ def test_a_store_that_cannot_commit_makes_the_collector_not_ready(ask, monkeypat
             broken.setattr(desk.collector.store, "add", full)
             assert (await desk.answer(STUDY, bytes(16), 0)).status_code == 507
             assert (await desk.client.get("/readyz")).status_code == 507  # although a row without meaning would fit
-            broken.setattr(service, "FAILED_SECONDS", 0)
+            broken.setattr(service, "_FAILED_SECONDS", 0)
             assert (await desk.client.get("/readyz")).status_code == 200  # nobody tried for a while
             broken.setattr(desk.collector.store, "commit_something", full)
             assert (await desk.client.get("/readyz")).status_code == 507

@@ -175,7 +175,7 @@ def test_batches_that_wait_keep_no_single_answer_out_and_single_ones_no_batch():
 
 
 def test_single_answers_go_before_batches_that_came_earlier(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "BESIDE_SINGLES", 2)
+    monkeypatch.setattr(module, "_BESIDE_SINGLES", 2)
     order: list[int] = []
 
     async def scene(store: MemoryStore, group_commit: Intake) -> None:
@@ -216,7 +216,7 @@ def test_a_batch_larger_than_the_queue_is_taken_when_no_batch_waits_and_only_the
 
 
 def test_a_batch_goes_in_parts_and_is_told_when_all_of_it_is_stored(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+    monkeypatch.setattr(module, "_LARGEST_GROUP", 4)
 
     async def scene(store: MemoryStore, group_commit: Intake) -> None:
         store.gate.clear()
@@ -232,8 +232,8 @@ def test_a_batch_goes_in_parts_and_is_told_when_all_of_it_is_stored(monkeypatch:
 
 
 def test_after_a_single_answer_groups_of_batches_stay_small_for_a_while(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "AMONG_SINGLES", 3)
-    monkeypatch.setattr(module, "CALM_SECONDS", 3600.0)
+    monkeypatch.setattr(module, "_AMONG_SINGLES", 3)
+    monkeypatch.setattr(module, "_CALM_SECONDS", 3600.0)
 
     async def scene(store: MemoryStore, group_commit: Intake) -> None:
         group_commit._last_single = -1e9
@@ -245,7 +245,7 @@ def test_after_a_single_answer_groups_of_batches_stay_small_for_a_while(monkeypa
 
 
 def test_a_batch_that_fails_in_a_part_fails_as_a_whole_and_the_rest_is_not_tried(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+    monkeypatch.setattr(module, "_LARGEST_GROUP", 4)
 
     async def scene(store: MemoryStore, group_commit: Intake) -> None:
         store.gate.clear()
@@ -264,7 +264,7 @@ def test_a_batch_that_fails_in_a_part_fails_as_a_whole_and_the_rest_is_not_tried
 
 
 def test_a_group_has_so_many_single_answers(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "LARGEST_GROUP", 4)
+    monkeypatch.setattr(module, "_LARGEST_GROUP", 4)
 
     async def scene(store: MemoryStore, group_commit: Intake) -> None:
         store.gate.clear()
@@ -283,9 +283,9 @@ def test_enough_answers_are_committed_without_waiting_for_more():
         store = MemoryStore()
         group_commit = Intake(store, Metrics(), lambda: 0, window=3600, most=10_000)  # type: ignore[arg-type]
         group_commit.start()
-        rows = [(1, n.to_bytes(16), "0") for n in range(module.ENOUGH)]
+        rows = [(1, n.to_bytes(16), "0") for n in range(module._ENOUGH)]
         async with asyncio.timeout(60):
-            assert await group_commit.submit(rows) == [FRESH] * module.ENOUGH
+            assert await group_commit.submit(rows) == [FRESH] * module._ENOUGH
         await group_commit.stop()
 
     asyncio.run(run())

@@ -22,7 +22,7 @@ from fairgauge.cli import make_app
 from fairgauge.client import Ledger
 from fairgauge.client.answer import Answer
 from fairgauge.client.inclusion_proof import check_included, leaf_of
-from fairgauge.collector.pages.live_results import release_sentence
+from fairgauge.collector.pages.live_results import _release_sentence
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.stores import released_sums
 from fairgauge.collector.stores.store import Event
@@ -321,4 +321,4 @@ def test_a_study_that_another_process_deleted_is_gone():
     ],
 )
 def test_what_is_shown_is_said(shown: int, over: bool, text: str):
-    assert text in release_sentence(1000, shown=shown, over=over)
+    assert text in _release_sentence(1000, shown=shown, over=over)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from fairgauge.collector import load_limits as module
-from fairgauge.collector.load_limits import REST, STRANGER, Asker, Desk, Lane
+from fairgauge.collector.load_limits import _REST, STRANGER, Asker, Desk, Lane
 from fairgauge.server.server_errors import BrokenOff
 from fairgauge.server.slow_clients import GONE
 
@@ -39,7 +39,7 @@ def test_slices_take_turns_and_let_everyone_else_in_between():
     assert order[first:last].count("other") >= 4
 
 
-@pytest.mark.parametrize(("before", "rested"), [(0.0, True), (module.CALM_SECONDS * 2, False)])
+@pytest.mark.parametrize(("before", "rested"), [(0.0, True), (module._CALM_SECONDS * 2, False)])
 def test_it_rests_while_single_answers_come_in(monkeypatch: pytest.MonkeyPatch, before: float, rested: bool):
     now, slept = 100.0, []
 
@@ -57,7 +57,7 @@ def test_it_rests_while_single_answers_come_in(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr("fairgauge.collector.load_limits.time.monotonic", lambda: now)
     monkeypatch.setattr("fairgauge.collector.load_limits.asyncio.sleep", sleep)
     asyncio.run(play())
-    assert slept == [pytest.approx(0.01 * REST) if rested else 0]
+    assert slept == [pytest.approx(0.01 * _REST) if rested else 0]
 
 
 def test_a_slice_that_fails_frees_the_lane():
@@ -114,7 +114,7 @@ def test_requests_without_end_leave_most_of_the_time_to_answers(monkeypatch: pyt
     monkeypatch.setattr("fairgauge.collector.load_limits.time.monotonic", lambda: now)
     monkeypatch.setattr("fairgauge.collector.load_limits.asyncio.sleep", slept)
     asyncio.run(play())
-    assert now - 100 == pytest.approx(4000 / module.BESIDE_ANSWERS - 0.05 if answering else 0, abs=0.01)
+    assert now - 100 == pytest.approx(4000 / module._BESIDE_ANSWERS - 0.05 if answering else 0, abs=0.01)
 
 
 def test_strangers_have_one_thread_among_them_and_nobody_else_waits_for_it():
@@ -157,7 +157,7 @@ def test_after_a_stranger_s_work_the_next_begins_late_while_devices_answer(kind:
         ended = time.monotonic()
         return await desk.work(time.monotonic, Asker(kind)) - ended
 
-    assert (asyncio.run(play()) >= 0.03 * REST - 0.01) is rested
+    assert (asyncio.run(play()) >= 0.03 * _REST - 0.01) is rested
 
 
 def test_whoever_leaves_makes_no_room_for_another_thread():

@@ -19,7 +19,7 @@ import pytest
 from fairgauge.bundles.seal_check import Export
 from fairgauge.client.answer import Answer
 from fairgauge.collector.audit_log import leave_note, site_words
-from fairgauge.collector.pages.live_results import sites_sentence
+from fairgauge.collector.pages.live_results import _sites_sentence
 from fairgauge.collector.seal import Sealed, _listed_name, read_sealed
 from fairgauge.collector.stores.released_sums import payload_text
 from fairgauge.collector.stores.store import Event
@@ -148,7 +148,7 @@ def test_nothing_of_a_site_is_shown_before_the_end_and_never_by_itself(ask: Ask,
                     assert (await desk.get(f"{ONE}/{path}", token=token)).status_code == 422
                 assert (await desk.get(f"{ONE}/export", token=token)).status_code in (401, 403, 404)
                 shown = await page(desk, token)
-                assert sites_sentence(number, over=False) in shown
+                assert _sites_sentence(number, over=False) in shown
                 assert f"{ONE}/tally" not in shown, "a sum of nothing would read as if nobody had answered"
         await close(desk)
         assert (await desk.get(f"{ONE}/export", token="")).status_code == 401

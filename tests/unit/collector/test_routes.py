@@ -299,7 +299,7 @@ def test_tickets_let_a_device_answer_once(ask):
 
 
 def test_a_study_opens_and_closes_at_its_time(ask, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("fairgauge.collector.service.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("fairgauge.collector.service._LOOK_SECONDS", 0.05)
     study = Study("Timed", (sample_question(),), opens="2026-01-01T00:00:00Z", closes="2026-01-02T00:00:00Z")
     opens, closes = 1767225600.0, 1767312000.0
     now = opens - 1

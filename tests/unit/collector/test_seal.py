@@ -15,7 +15,7 @@ import pytest
 from fairgauge.bundles import seal_check
 from fairgauge.bundles.seal_check import Export, check_answers
 from fairgauge.client import Answer
-from fairgauge.collector.answer_endpoint import read_answer
+from fairgauge.collector.answer_endpoint import _read_answer
 from fairgauge.collector.seal import Sealed, read_sealed, seal_of
 from fairgauge.collector.service import Entry
 from fairgauge.collector.stores.store import Published, Store
@@ -53,7 +53,7 @@ def count_sorts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return found
 
     monkeypatch.setattr(seal_check, "sorted", counted, raising=False)
-    monkeypatch.setattr(seal_check, "PAGE", 64)
+    monkeypatch.setattr(seal_check, "_PAGE", 64)
     return sizes
 
 
@@ -182,4 +182,4 @@ def test_counts_of_a_site_are_no_symbol_of_a_device(tmp_path: Path):
     with pytest.raises(InvalidInput, match="line 1: counts=2 counts: must be one symbol"):
         list(Export(lambda: (tmp_path / "answers.ndjson").open("rb"), STUDY))
     with pytest.raises(BadAnswer, match="counts=not shown: must be one symbol"):
-        read_answer(line, Entry(Published(STUDY.digest, b"", "open", "", 0, number=7), STUDY.symbols))
+        _read_answer(line, Entry(Published(STUDY.digest, b"", "open", "", 0, number=7), STUDY.symbols))

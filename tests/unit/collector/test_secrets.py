@@ -15,8 +15,8 @@ import pytest
 
 from fairgauge.collector.signatures import (
     Signer,
+    _keys_in,
     former_keys,
-    keys_in,
     refuse_other_keys,
     remember_keys,
     rotate_key,
@@ -209,7 +209,7 @@ def test_a_store_stays_with_its_keys(tmp_path: Path):
             await store.close()
 
     asyncio.run(play())
-    assert {len(found) for found in keys_in(mine).values()} == {1, 2}
+    assert {len(found) for found in _keys_in(mine).values()} == {1, 2}
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o620, 0o604, 0o644, 0o610])

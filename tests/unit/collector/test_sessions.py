@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairgauge.collector.sessions import SECONDS, Sessions, name_of
+from fairgauge.collector.sessions import SECONDS, Sessions, _name_of
 from fairgauge.server.bearer_tokens import Gatekeeper, new_token, revoke_token
 
 
@@ -88,6 +88,6 @@ def test_a_session_that_was_ended_is_over_here_and_wherever_it_is_heard_of(sessi
     assert sessions.find(cookie) is None
     assert sessions.end(cookie) is None
     assert sessions.find(other) is not None
-    sessions.remember_ended({name_of(other): ended[1]})
+    sessions.remember_ended({_name_of(other): ended[1]})
     assert sessions.find(other) is None
     assert sessions.find(cookie) is None

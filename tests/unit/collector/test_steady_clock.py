@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from fairgauge.collector.retention import PATIENCE, TOLERANCE, SteadyClock
+from fairgauge.collector.retention import _PATIENCE, _TOLERANCE, SteadyClock
 from fairgauge.collector.stores.store import Event
 from tests.collecting.desk import open_desk
 from tests.samples import sample_study
@@ -29,29 +29,29 @@ class Hands:
 def test_time_passes_and_small_corrections_are_followed():
     hands = Hands()
     assert hands.pass_by(10) == START + 10
-    assert hands.pass_by(10, jump=TOLERANCE) == START + 20 + TOLERANCE
-    assert hands.pass_by(10, jump=-TOLERANCE) == START + 30
+    assert hands.pass_by(10, jump=_TOLERANCE) == START + 20 + _TOLERANCE
+    assert hands.pass_by(10, jump=-_TOLERANCE) == START + 30
 
 
 def test_a_jump_is_not_followed_at_once_and_is_forgotten_when_it_is_over():
-    for jump in (YEAR, -YEAR, TOLERANCE + 1):
+    for jump in (YEAR, -YEAR, _TOLERANCE + 1):
         hands = Hands()
         assert hands.pass_by(1, jump=jump) == START + 1
-        assert hands.pass_by(PATIENCE - 1) == START + PATIENCE
-        assert hands.pass_by(1, jump=-jump) == START + PATIENCE + 1
-        assert hands.pass_by(PATIENCE) == START + 2 * PATIENCE + 1
+        assert hands.pass_by(_PATIENCE - 1) == START + _PATIENCE
+        assert hands.pass_by(1, jump=-jump) == START + _PATIENCE + 1
+        assert hands.pass_by(_PATIENCE) == START + 2 * _PATIENCE + 1
 
 
 def test_a_new_time_that_stands_is_believed():
     hands = Hands()
     hands.pass_by(1, jump=YEAR)
-    assert hands.pass_by(PATIENCE) == START + 1 + PATIENCE + YEAR
+    assert hands.pass_by(_PATIENCE) == START + 1 + _PATIENCE + YEAR
 
 
 def test_a_clock_that_wanders_is_never_believed():
     hands = Hands()
     for _ in range(5):
-        assert hands.pass_by(PATIENCE - 1, jump=YEAR) < START + 5 * PATIENCE
+        assert hands.pass_by(_PATIENCE - 1, jump=YEAR) < START + 5 * _PATIENCE
 
 
 def test_a_study_stays_open_while_the_clock_is_wrong(tmp_path: Path):
@@ -64,7 +64,7 @@ def test_a_study_stays_open_while_the_clock_is_wrong(tmp_path: Path):
             await desk.collector.close_what_is_due()
             then = (await desk.collector.document(study.digest)).closed is not None
             status = (await desk.answer(study, bytes(16), 0)).status_code
-            hands.pass_by(PATIENCE)
+            hands.pass_by(_PATIENCE)
             await desk.collector.close_what_is_due()
             return then, (await desk.collector.document(study.digest)).closed is not None, status
 

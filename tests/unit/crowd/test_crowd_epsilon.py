@@ -22,7 +22,7 @@ import pytest
 
 from fairgauge.channel import ROW_SUM, Channel
 from fairgauge.crowd import Crowd, crowd_epsilon, crowd_of, default_delta, promised
-from fairgauge.crowd.crowd_epsilon import Blanket, _best_t, certify, crowd_of_channels, log_bound, smallest_epsilon
+from fairgauge.crowd.crowd_epsilon import Blanket, _best_t, _log_bound, certify, crowd_of_channels, smallest_epsilon
 from fairgauge.errors import InvalidInput, NotPrivate
 from fairgauge.study import Metric, Release, Study
 from tests.samples import (
@@ -148,13 +148,13 @@ def test_the_best_t_is_the_best() -> None:
     laws = [[[(0.2, 3.0, 1.0), (0.2, 1.0, 3.0), (0.1, 1.0, 1.0)]]]
     for draws in (10, 10**4, 10**8):
         t = _best_t(laws, draws, 0.1)
-        assert all(log_bound(laws, draws, 0.1, t) < log_bound(laws, draws, 0.1, t * other) for other in (0.98, 1.02))
+        assert all(_log_bound(laws, draws, 0.1, t) < _log_bound(laws, draws, 0.1, t * other) for other in (0.98, 1.02))
 
 
 @pytest.mark.parametrize("t", [0.01, 5.0, 30.0])
 def test_the_logarithm_of_the_bound_is_that_of_the_formula(t: float) -> None:
     """A symbol that the own row never sends, at epsilon 0: m = exp(-t), from nearly all to nearly nothing."""
-    found = log_bound([[[(1.0, 0.0, 1.0)]]], 9, 0.0, t)
+    found = _log_bound([[[(1.0, 0.0, 1.0)]]], 9, 0.0, t)
     assert found == pytest.approx(10 * -t - math.log(math.e * t * 10), rel=1e-3 if t > 20 else 1e-9)
 
 

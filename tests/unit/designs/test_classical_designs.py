@@ -13,14 +13,14 @@ from fairgauge.channel import ROW_SUM
 from fairgauge.designs import make_channel
 from fairgauge.designs.classical_designs import (
     Budgets,
+    _hadamard_of,
+    _laplace_rows,
     _noise,
+    _response_rows,
     fewer_sign_rows,
     hadamard,
-    hadamard_of,
     laplace,
-    laplace_rows,
     randomized_response,
-    response_rows,
     sign_rows,
 )
 from fairgauge.designs.exact_table import exact_channel
@@ -56,7 +56,7 @@ def test_the_gap_of_two_equal_groups_at_epsilon_1():
 
 
 def test_tiny_budgets_do_not_cancel():
-    rows = response_rows(3, 1e-12)
+    rows = _response_rows(3, 1e-12)
     assert (rows[0, 0] - rows[0, 1]) * 3 == pytest.approx(1e-12, rel=1e-3)
 
 
@@ -87,7 +87,7 @@ def test_noise_costs_its_budget_over_the_whole_range_and_half_from_the_middle(ep
 @pytest.mark.parametrize("abstain", [False, True])
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_loss_is_that_of_the_sound_theorem(d: int, group: float, value: float, abstain: bool):
-    rows = laplace_rows(Inputs(d, even_levels(5), abstain), group, value)
+    rows = _laplace_rows(Inputs(d, even_levels(5), abstain), group, value)
     assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)))
     loss = np.log(rows.max(axis=0) / rows.min(axis=0)).max()
     assert loss == pytest.approx(max(value, group + value / 2))
@@ -125,7 +125,7 @@ def test_the_split_of_the_budget_is_the_best_one():
     channel = laplace(scores, Decimal(2))
     inputs = Inputs.of(channel)
     for part in np.linspace(0.3, 1, 15):
-        other = exact_channel(laplace_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
+        other = exact_channel(_laplace_rows(inputs, 2 - part, 2 * part), inputs, Decimal(2))
         assert scores.privacy_variance(channel) <= scores.privacy_variance(other) * (1 + 1e-4)
 
 
@@ -169,7 +169,7 @@ def test_the_gain_at_small_epsilon_grows_with_the_number_of_groups():
 
 @pytest.mark.parametrize("order", [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 60, 64])
 def test_columns_are_orthogonal(order: int):
-    matrix = hadamard_of(order)
+    matrix = _hadamard_of(order)
     assert matrix is not None
     assert set(np.unique(matrix)) <= {-1, 1}
     assert (matrix.T @ matrix == order * np.eye(order)).all()
@@ -177,7 +177,7 @@ def test_columns_are_orthogonal(order: int):
 
 @pytest.mark.parametrize("order", [3, 6, 10, 52])
 def test_some_orders_have_none_here(order: int):
-    assert hadamard_of(order) is None
+    assert _hadamard_of(order) is None
 
 
 @pytest.mark.parametrize("columns", [0, 1, 2, 3, 7, 20, 50, 64])

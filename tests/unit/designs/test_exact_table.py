@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fairgauge.channel import LEVEL_UNIT, ROW_SUM
-from fairgauge.designs.classical_designs import response_rows
-from fairgauge.designs.exact_table import _integers, exact_channel, exponential, least_change, weighted_sums
+from fairgauge.designs.classical_designs import _response_rows
+from fairgauge.designs.exact_table import _integers, _least_change, exact_channel, exponential, weighted_sums
 from fairgauge.errors import Impossible
 from fairgauge.targets.channel_inputs import Inputs, Matrix
 
@@ -45,10 +45,10 @@ def test_epsilon_holds_exactly_and_next_to_nothing_is_lost(epsilon: str, seed: i
 
 def test_ratios_that_are_exactly_at_epsilon_need_some_mixing():
     """Else mixing could be left out, and this would not be noticed."""
-    table = _integers(response_rows(6, 1.0))
+    table = _integers(_response_rows(6, 1.0))
     columns = np.array(table).T
     assert max(math.log(int(c.max()) / int(c.min())) for c in columns) > 1 - 1e-14
-    assert exact_channel(response_rows(6, 1.0), INPUTS, Decimal(1)).within(Decimal(1) * (1 - Decimal("1e-14")))
+    assert exact_channel(_response_rows(6, 1.0), INPUTS, Decimal(1)).within(Decimal(1) * (1 - Decimal("1e-14")))
 
 
 def test_solver_noise_is_mixed_away():
@@ -83,7 +83,7 @@ def test_what_a_row_lacks_goes_to_the_heaviest_column():
 
 
 def test_a_symbol_too_rare_for_integers_is_left_out():
-    rows = response_rows(6, 1.0)
+    rows = _response_rows(6, 1.0)
     rare = np.column_stack([rows, 1e-18 * rows[:, 0]])
     assert exact_channel(rare, INPUTS, Decimal(1)).table == exact_channel(rows, INPUTS, Decimal(1)).table
 
@@ -139,7 +139,7 @@ def test_the_least_change_meets_equations_that_follow_from_each_other():
     independent = RNG.normal(size=(4, 9))
     equations = np.vstack([independent, independent[0] + 2 * independent[3]])
     sizes, residual = RNG.uniform(0.1, 1, 9), equations @ RNG.normal(size=9)
-    change = least_change(equations, sizes, residual)
+    change = _least_change(equations, sizes, residual)
     assert equations @ change == pytest.approx(residual, abs=1e-10)
     # Against the pseudoinverse in coordinates where every size is 1.
     roots = np.sqrt(sizes)
@@ -147,5 +147,5 @@ def test_the_least_change_meets_equations_that_follow_from_each_other():
 
 
 def test_what_has_no_size_does_not_change():
-    change = least_change(np.array([[1.0, 1.0, 1.0]]), np.array([1.0, 0.0, 3.0]), np.array([4.0]))
+    change = _least_change(np.array([[1.0, 1.0, 1.0]]), np.array([1.0, 0.0, 3.0]), np.array([4.0]))
     assert change == pytest.approx([1, 0, 3])

@@ -9,9 +9,9 @@ import pytest
 from fairgauge.designs import few_groups
 from fairgauge.designs.few_groups import (
     _between,
-    problem_of,
-    refined_columns,
-    refined_prices,
+    _problem_of,
+    _refined_columns,
+    _refined_prices,
 )
 from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.comparisons import Contrast
@@ -32,7 +32,7 @@ def test_levels_that_gained_nothing_are_followed_by_no_more(monkeypatch: pytest.
         tried.append(count)
         return SimpleNamespace(minimax=SimpleNamespace(rows=count), count=count)
 
-    monkeypatch.setattr(few_groups, "problem_of", lambda scores, epsilon, count, measures: (count,))
+    monkeypatch.setattr(few_groups, "_problem_of", lambda scores, epsilon, count, measures: (count,))
     monkeypatch.setattr(few_groups, "_solve", solve)
     monkeypatch.setattr(few_groups, "_assembled", lambda solved, epsilon: solved.count)
     monkeypatch.setattr(few_groups, "levels_wanted", lambda scores, channel: 13)
@@ -53,8 +53,8 @@ def test_between_levels_a_client_rounds_as_before():
 
 def test_refined_columns_make_the_coarse_channel_again():
     coarse, _, solution, _ = solved(SCORES, "1", 3)
-    fine, _ = problem_of(SCORES, Decimal(1), 5)
-    patterns, fine_scores = refined_columns(coarse.inputs, solution, fine)
+    fine, _ = _problem_of(SCORES, Decimal(1), 5)
+    patterns, fine_scores = _refined_columns(coarse.inputs, solution, fine)
     again = len(solution.weights)
     spread = _between(coarse.inputs, fine.inputs)
     assert patterns[:again] == pytest.approx(solution.columns.patterns @ spread.T)
@@ -65,13 +65,13 @@ def test_refined_columns_make_the_coarse_channel_again():
 
 def test_refined_prices_keep_their_total():
     coarse, _, solution, _ = solved(SCORES, "1", 3)
-    fine, _ = problem_of(SCORES, Decimal(1), 5)
-    price = refined_prices(coarse.inputs, solution, fine)
+    fine, _ = _problem_of(SCORES, Decimal(1), 5)
+    price = _refined_prices(coarse.inputs, solution, fine)
     for old, new in zip(coarse.inputs.blocks, fine.inputs.blocks, strict=True):
         assert price.ones[new].sum() == pytest.approx(solution.prices.ones[old].sum())
         assert price.means[new].sum() == pytest.approx(solution.prices.means[old].sum())
         assert price.squares[:, new].sum() == pytest.approx(solution.prices.squares[:, old].sum())
     # Spreading takes prices from the ends towards the middle, where they are worth less: still a lower bound.
     assert 0 < price.value < solution.prices.value
-    same = refined_prices(coarse.inputs, solution, coarse)
+    same = _refined_prices(coarse.inputs, solution, coarse)
     assert same.value == pytest.approx(solution.prices.value, rel=0.02)

@@ -8,7 +8,7 @@ import pytest
 
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.designs.classical_designs import _best_split, laplace
-from fairgauge.designs.level_count import even_levels, levels_needed, next_count, squared_slope
+from fairgauge.designs.level_count import _squared_slope, even_levels, levels_needed, next_count
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
@@ -27,11 +27,11 @@ def test_levels_are_whole_in_the_unit_of_the_document(count: int):
 
 def test_the_slope_of_a_gap():
     """The gap's functional rises by 1/share per unit of value, for the clients of that share."""
-    assert squared_slope(EVEN) == pytest.approx(0.5 * 4 + 0.5 * 4)
-    assert squared_slope(Scores(Target((0.1, 0.9)))) == pytest.approx(1 / 0.1 + 1 / 0.9)
-    assert squared_slope(Scores(Target((0.1, 0.9), kind="means"))) == pytest.approx(1 / 0.1)
-    assert squared_slope(Scores(Target((0.1, 0.3, 0.6)))) == pytest.approx(1 / 0.1 + 1 / 0.3)
-    assert squared_slope(Scores(Target((0.5, 0.5), abstain=True), AssumedValues(expect=0.0))) == pytest.approx(4 / 0.9)
+    assert _squared_slope(EVEN) == pytest.approx(0.5 * 4 + 0.5 * 4)
+    assert _squared_slope(Scores(Target((0.1, 0.9)))) == pytest.approx(1 / 0.1 + 1 / 0.9)
+    assert _squared_slope(Scores(Target((0.1, 0.9), kind="means"))) == pytest.approx(1 / 0.1)
+    assert _squared_slope(Scores(Target((0.1, 0.3, 0.6)))) == pytest.approx(1 / 0.1 + 1 / 0.3)
+    assert _squared_slope(Scores(Target((0.5, 0.5), abstain=True), AssumedValues(expect=0.0))) == pytest.approx(4 / 0.9)
 
 
 @pytest.mark.parametrize("variance", [0.02, 0.5, 3.0, 17.0, 60.0, 1600.0])

@@ -17,7 +17,7 @@ from fairgauge.designs.optimal import uncentred
 from fairgauge.errors import Impossible
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.scores import Scores
-from fairgauge.targets.symbol_scores import UNBIASED
+from fairgauge.targets.symbol_scores import _UNBIASED
 from fairgauge.targets.target import Target
 
 LIMITS = json.loads((Path(__file__).parents[2] / "data" / "limits_population.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def variances(scores: Scores, channel: Channel) -> list[float]:
         score = decoder.score(functional)
         assert score is not None
         # Bias, from the integers of the table.
-        assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+        assert np.abs(decoder.rows @ score - functional).max() <= _UNBIASED * np.abs(functional).max()
         found.append(decoder.variance(score))
     return found
 
@@ -142,5 +142,5 @@ def test_who_abstains_counts_for_no_group_and_is_counted():
     for functional in (SCORES.target.mean_functional(decoder.inputs, 3, 0.0), decoder.inputs.answered()):
         score = decoder.score(functional)
         assert score is not None
-        assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+        assert np.abs(decoder.rows @ score - functional).max() <= _UNBIASED * np.abs(functional).max()
     assert decoder.inputs.answered()[-1] == 0

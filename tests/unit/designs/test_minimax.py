@@ -13,7 +13,7 @@ import pytest
 from fairgauge.designs import minimax
 from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.column_generation import Columns, Mixture, Prices
-from fairgauge.designs.few_groups import best_channel, channel_columns, problem_of, starts_of
+from fairgauge.designs.few_groups import _channel_columns, _problem_of, _starts_of, best_channel
 from fairgauge.designs.level_count import even_levels
 from fairgauge.designs.minimax import (
     _CLOSE,
@@ -22,10 +22,10 @@ from fairgauge.designs.minimax import (
     MinimaxProblem,
     Pricing,
     SignedMap,
-    action,
-    candidates,
+    _action,
+    _candidates,
+    _orbit_averages,
     images,
-    orbit_averages,
 )
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.channel_inputs import Inputs, Matrix
@@ -34,11 +34,11 @@ from fairgauge.targets.target import Target
 
 
 def solved(scores: Scores, epsilon: str, levels: int) -> tuple[MinimaxProblem, Minimax, Mixture, float]:
-    problem, unit = problem_of(scores, Decimal(epsilon), levels)
-    first = channel_columns(scores, randomized_response(scores, Decimal(epsilon)), problem.inputs, unit)
+    problem, unit = _problem_of(scores, Decimal(epsilon), levels)
+    first = _channel_columns(scores, randomized_response(scores, Decimal(epsilon)), problem.inputs, unit)
     minimax = Minimax(problem)
     size = np.abs(first.scores).max(axis=0)
-    return problem, minimax, minimax.solve(first, starts_of(problem, size)), unit
+    return problem, minimax, minimax.solve(first, _starts_of(problem, size)), unit
 
 
 def whole(minimax: Minimax, solution: Mixture) -> tuple[Matrix, Matrix, Matrix]:
@@ -229,59 +229,59 @@ def signed(*targets: int) -> SignedMap:
 
 class TestCandidates:
     def test_unequal_groups_can_only_be_turned_round(self):
-        (turned,) = candidates(THREE, (0.2, 0.3, 0.5))
+        (turned,) = _candidates(THREE, (0.2, 0.3, 0.5))
         assert turned.flips
         assert turned.inputs.tolist() == [2, 1, 0, 5, 4, 3, 8, 7, 6, 9]
         assert turned.blocks.tolist() == [0, 1, 2, 3]
 
     def test_equal_groups_can_be_renamed(self):
-        _, renamed = candidates(THREE, (0.25, 0.5, 0.25))
+        _, renamed = _candidates(THREE, (0.25, 0.5, 0.25))
         assert not renamed.flips
         assert renamed.inputs.tolist() == [6, 7, 8, 3, 4, 5, 0, 1, 2, 9]
         assert renamed.blocks.tolist() == [2, 1, 0, 3]
-        assert len(candidates(Inputs(4, even_levels(3)), (0.2, 0.3, 0.2, 0.3))) == 3
+        assert len(_candidates(Inputs(4, even_levels(3)), (0.2, 0.3, 0.2, 0.3))) == 3
 
     def test_all_of_them_are_renamings(self):
-        for symmetry in candidates(THREE, (1 / 3,) * 3):
+        for symmetry in _candidates(THREE, (1 / 3,) * 3):
             assert sorted(symmetry.inputs) == list(range(10))
 
 
 class TestAction:
     def test_turning_values_round_changes_the_sign_of_sums_but_not_of_shares(self):
-        turned, _ = candidates(THREE, (1 / 3,) * 3)
+        turned, _ = _candidates(THREE, (1 / 3,) * 3)
         columns = np.array([THREE.sum_of(0), THREE.sum_of(1), THREE.share_of(0)]).T
-        found = action(columns, turned)
+        found = _action(columns, turned)
         assert found is not None
         assert (found.to.tolist(), found.sign.tolist()) == ([0, 1, 2], [-1, -1, 1])
 
     def test_renaming_groups_renames_their_sums(self):
-        _, renamed = candidates(THREE, (1 / 3,) * 3)
+        _, renamed = _candidates(THREE, (1 / 3,) * 3)
         columns = np.array([THREE.sum_of(g) for g in range(3)]).T
-        found = action(columns, renamed)
+        found = _action(columns, renamed)
         assert found is not None
         for k in range(3):
             assert columns[renamed.inputs, k].tolist() == (found.sign[k] * columns[:, found.to[k]]).tolist()
         assert sorted(found.to) == [0, 1, 2]
 
     def test_what_leads_outside_is_no_symmetry(self):
-        turned, renamed = candidates(THREE, (1 / 3,) * 3)
-        assert action(np.array([THREE.sum_of(0)]).T, renamed) is None
+        turned, renamed = _candidates(THREE, (1 / 3,) * 3)
+        assert _action(np.array([THREE.sum_of(0)]).T, renamed) is None
         lopsided = THREE.sum_of(0) + 0.5 * THREE.share_of(0)
-        assert action(np.array([lopsided]).T, turned) is None
+        assert _action(np.array([lopsided]).T, turned) is None
 
 
 class TestOrbits:
     def test_without_relations_everything_is_its_own(self):
-        assert orbit_averages(3, []).tolist() == np.eye(3).tolist()
+        assert _orbit_averages(3, []).tolist() == np.eye(3).tolist()
 
     def test_signs_are_carried_along(self):
-        averages = orbit_averages(4, [signed(-2, -3, 1, 4)])
+        averages = _orbit_averages(4, [signed(-2, -3, 1, 4)])
         assert averages.tolist() == [[1 / 3, -1 / 3, 1 / 3, 0], [0, 0, 0, 1]]
 
     def test_what_is_its_own_negative_vanishes(self):
-        assert orbit_averages(3, [signed(-1, 3, 2)]).tolist() == [[0, 0.5, 0.5]]
-        assert orbit_averages(3, [signed(2, -1, 3)]).tolist() == [[0, 0, 1]]
-        assert orbit_averages(2, [signed(2, 1), signed(-2, -1)]).shape == (0, 2)
+        assert _orbit_averages(3, [signed(-1, 3, 2)]).tolist() == [[0, 0.5, 0.5]]
+        assert _orbit_averages(3, [signed(2, -1, 3)]).tolist() == [[0, 0, 1]]
+        assert _orbit_averages(2, [signed(2, 1), signed(-2, -1)]).shape == (0, 2)
 
     def test_averages_are_invariant_and_complete(self):
         """Against the average over the whole group that two relations generate, by brute force."""
@@ -298,18 +298,18 @@ class TestOrbits:
                 break
             group |= more
         projection = np.mean(list(group.values()), axis=0)
-        found = orbit_averages(7, relations)
+        found = _orbit_averages(7, relations)
         assert len(found) == round(np.trace(projection))
         assert found @ projection == pytest.approx(found)
 
 
 class TestImages:
-    turned, renamed = candidates(THREE, (1 / 3,) * 3)
+    turned, renamed = _candidates(THREE, (1 / 3,) * 3)
     columns = np.array([THREE.sum_of(g) for g in range(3)]).T
 
     def moves(self):
         for symmetry in (self.turned, self.renamed):
-            found = action(self.columns, symmetry)
+            found = _action(self.columns, symmetry)
             assert found is not None
             yield symmetry, found
 
@@ -344,7 +344,7 @@ class TestImages:
 )
 def test_folding_symmetries_changes_nothing_but_the_time(scores: Scores, epsilon: str, monkeypatch: pytest.MonkeyPatch):
     folded = scores.privacy_variance(best_channel(scores, Decimal(epsilon)))
-    monkeypatch.setattr(minimax, "candidates", lambda *_: [])
+    monkeypatch.setattr(minimax, "_candidates", lambda *_: [])
     plain = scores.privacy_variance(best_channel(scores, Decimal(epsilon)))
     # Each is within a fraction of a percent of the optimum.
     assert folded == pytest.approx(plain, rel=0.01)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fairgauge.designs.classical_designs import hadamard, laplace, randomized_response, simple_variances
-from fairgauge.designs.optimal import references, total_measures, uncentred
+from fairgauge.designs.optimal import _references, total_measures, uncentred
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.comparisons import Contrast, all_pairs
 from fairgauge.targets.scores import Scores
@@ -25,14 +25,14 @@ SCORES = Scores(Target(tuple(ROW["shares"])), design="uncentred")
 
 
 def test_each_gap_is_measured_by_what_it_could_have_alone():
-    assert references(SCORES, Decimal(1)) == pytest.approx(ROW["alone"], rel=0.02)
+    assert _references(SCORES, Decimal(1)) == pytest.approx(ROW["alone"], rel=0.02)
     assert simple_variances(SCORES, Decimal(1)) == pytest.approx(ROW["randomized_response"], rel=1e-6)
-    assert np.all(total_measures(SCORES, Decimal(1)) > references(SCORES, Decimal(1)))
+    assert np.all(total_measures(SCORES, Decimal(1)) > _references(SCORES, Decimal(1)))
 
 
 def test_a_margin_is_measured_as_one_group():
     crossed = Scores(Target((0.2, 0.3, 0.3, 0.2), comparisons=(Contrast((0, 1), (2, 3)),)))
-    assert references(crossed, Decimal(1)) == pytest.approx(references(Scores(Target((0.5, 0.5))), Decimal(1)))
+    assert _references(crossed, Decimal(1)) == pytest.approx(_references(Scores(Target((0.5, 0.5))), Decimal(1)))
 
 
 def test_the_largest_ratio_is_within_two_percent_and_no_gap_is_worse_than_randomized_response():

@@ -11,7 +11,7 @@ import pytest
 
 from fairgauge.channel import Channel
 from fairgauge.designs import Design, designs_for, known_designs, make_channel, register, registry
-from fairgauge.designs.classical_designs import randomized_response, response_rows
+from fairgauge.designs.classical_designs import _response_rows, randomized_response
 from fairgauge.designs.exact_table import exact_channel
 from fairgauge.designs.registry import _made
 from fairgauge.errors import Impossible, InvalidInput, NotPrivate
@@ -119,8 +119,8 @@ def test_a_name_that_cannot_be_typed_is_refused(name: str):
 
 def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
     broken = [
-        EntryPoint("absent", "no_such_module:design", registry.GROUP),
-        EntryPoint("wrong", "fairgauge.designs.classical_designs:laplace", registry.GROUP),
+        EntryPoint("absent", "no_such_module:design", registry._GROUP),
+        EntryPoint("wrong", "fairgauge.designs.classical_designs:laplace", registry._GROUP),
     ]
     monkeypatch.setattr(registry, "entry_points", lambda group: broken)
     before = set(known_designs())
@@ -133,7 +133,7 @@ def test_a_broken_package_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyP
 def test_a_foreign_channel_needs_no_symbols_like_ours():
     def ternary(scores: Scores, epsilon: Decimal) -> Channel:
         inputs = Inputs(scores.target.groups, np.array([-1.0, 0.0, 1.0]), scores.target.abstain)
-        return exact_channel(response_rows(inputs.count, float(epsilon)), inputs, epsilon)
+        return exact_channel(_response_rows(inputs.count, float(epsilon)), inputs, epsilon)
 
     register(Design("ternary", ternary))
     _, channel = make_channel(SCORES, ONE, design="ternary")

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from fairgauge.designs.column_generation import Columns, Prices
 from fairgauge.designs.level_count import even_levels, levels_about
-from fairgauge.designs.two_groups import TwoGroups, _Folded, best_columns
+from fairgauge.designs.two_groups import TwoGroups, _best_columns, _Folded
 from fairgauge.targets.assumed_values import Reckoning, largest_averages
 
 HALVES, TENTH = (0.5, 0.5), (0.1, 0.9)
@@ -113,13 +113,13 @@ def prices(seed: int) -> Prices:
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_costs_less_than_the_best_column(seed: int):
     priced, costs = prices(seed), _Folded(problem(count=3)).costs
-    least = costs(priced, best_columns(priced, HIGH)).min()
+    least = costs(priced, _best_columns(priced, HIGH)).min()
     every = np.array(list(product([1.0, HIGH], repeat=6)))
     for score in np.linspace(-50, 50, 4001):
         assert costs(priced, Columns(every, np.full(len(every), score))).min() >= least - 1e-9
 
 
 def test_every_column_is_a_pattern_of_one_and_high():
-    patterns, scores = best_columns(prices(1), HIGH)
+    patterns, scores = _best_columns(prices(1), HIGH)
     assert set(np.unique(patterns)) <= {1.0, HIGH}
     assert len(scores) == len(patterns) > 3

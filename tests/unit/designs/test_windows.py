@@ -11,7 +11,7 @@ from fairgauge.designs.classical_designs import randomized_response
 from fairgauge.designs.windows import WindowProblem, windows
 from fairgauge.targets.assumed_values import AssumedValues, Reckoning
 from fairgauge.targets.scores import Scores
-from fairgauge.targets.symbol_scores import UNBIASED
+from fairgauge.targets.symbol_scores import _UNBIASED
 from fairgauge.targets.target import Target
 
 EIGHT = Scores(Target((0.125,) * 8), AssumedValues(expect=0.8), design="centred")
@@ -31,7 +31,7 @@ def test_every_gap_is_better_than_with_centred_randomized_response(scores: Score
     functional = scores.target.mean_functional(decoder.inputs, 7, 0.0)
     score = decoder.score(functional)
     assert score is not None
-    assert np.abs(decoder.rows @ score - functional).max() <= UNBIASED * np.abs(functional).max()
+    assert np.abs(decoder.rows @ score - functional).max() <= _UNBIASED * np.abs(functional).max()
 
 
 def test_where_any_values_will_do_it_is_randomized_response_of_two_levels():

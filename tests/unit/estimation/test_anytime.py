@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from fairgauge.estimation import anytime
-from fairgauge.estimation.anytime import SIZES, AnytimeTest, Bets
+from fairgauge.estimation.anytime import _SIZES, AnytimeTest, Bets
 from fairgauge.estimation.confidence_set import inverted
 from fairgauge.estimation.populations import Laws
 from fairgauge.targets.symbol_scores import Decoder
@@ -65,7 +65,7 @@ def test_the_money_is_one_at_the_start_and_a_martingale(planned: int | None):
 def test_money_that_starts_with_too_much_is_caught(monkeypatch: pytest.MonkeyPatch):
     """The mutant twin: each of the stakes starts with all of the money."""
     honest = Bets.log_money
-    monkeypatch.setattr(Bets, "log_money", lambda self, counts: honest(self, counts) + np.log(len(SIZES)))
+    monkeypatch.setattr(Bets, "log_money", lambda self, counts: honest(self, counts) + np.log(len(_SIZES)))
     assert ever_rejected(0.0, 0.1) > 0.1
 
 
@@ -98,8 +98,8 @@ def test_widths_are_within_five_percent_of_the_reference(alpha: float, reference
 
 
 def test_the_sizes_that_are_bet_on():
-    assert (len(SIZES), SIZES[0], SIZES[-1]) == (37, pytest.approx(10), pytest.approx(1e10))
-    assert anytime.STAKED_ALPHA == 0.01
+    assert (len(_SIZES), _SIZES[0], _SIZES[-1]) == (37, pytest.approx(10), pytest.approx(1e10))
+    assert anytime._STAKED_ALPHA == 0.01
 
 
 @pytest.mark.parametrize("planned", [None, 300])

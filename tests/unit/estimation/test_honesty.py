@@ -8,7 +8,7 @@ import pytest
 
 from fairgauge.estimation import honesty
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.honesty import LEAST, SUSPICIOUS, fit_p_value
+from fairgauge.estimation.honesty import _LEAST, SUSPICIOUS, fit_p_value
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.symbol_scores import Decoder
 from fairgauge.targets.target import Target
@@ -48,7 +48,7 @@ def test_everyone_sending_one_symbol_is_caught(decoder: Decoder):
 
 
 def test_a_p_value_has_a_least():
-    assert p_value(GAP, (10**9, *(0,) * (GAP.rows.shape[1] - 1))) == pytest.approx(LEAST)
+    assert p_value(GAP, (10**9, *(0,) * (GAP.rows.shape[1] - 1))) == pytest.approx(_LEAST)
 
 
 def test_uniform_counts_are_caught_where_no_mixture_is_uniform():
@@ -106,12 +106,12 @@ def test_bets_are_fair():
 
 
 def test_bets_are_fair_however_badly_the_nearest_mixture_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "_nearest_mixtures", nowhere_near)
     assert expected_winnings() <= 1 + 1e-9
 
 
 def test_a_mutant_without_the_price_is_unfair(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(honesty, "nearest_mixtures", nowhere_near)
+    monkeypatch.setattr(honesty, "_nearest_mixtures", nowhere_near)
     monkeypatch.setattr(honesty, "_log_price", lambda ratio, _: np.zeros(len(ratio)))
     assert expected_winnings() > 1.01
 

@@ -13,7 +13,7 @@ from fairgauge.estimation import KINDS, Interval, QuestionEstimate, estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.honesty import IMPOSSIBLE, SUSPICIOUS
 from fairgauge.estimation.interval_readers import READERS, counts_of
-from fairgauge.estimation.p_values import LEVELS
+from fairgauge.estimation.p_values import _LEVELS
 from fairgauge.study import Metric
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import AssumedValues
@@ -259,7 +259,7 @@ def test_the_p_value_agrees_with_the_interval(shares: tuple[str, ...], interval:
         return
     assert p_value >= 1e-12
     # That of a test whose levels are not nested is one of some levels: the next smaller one does not exclude it.
-    less = 0.95 if p_value not in LEVELS else max((level for level in LEVELS if level < p_value), default=0) / p_value
+    less = 0.95 if p_value not in _LEVELS else max((level for level in _LEVELS if level < p_value), default=0) / p_value
     for factor, excluded in ((1.05, True), (less, False)):
         if 1e-12 < factor * p_value < 0.5:
             again = estimate(asked, tally, interval=interval, confidence=1 - factor * p_value).questions[0]
@@ -284,7 +284,7 @@ def test_p_values_at_the_ends():
     def p(tolerance: float) -> float:
         return estimate(asked, tally, tolerance=tolerance).questions[0].p_values["female", "male"]
 
-    assert p(0.0) == LEVELS[-1] == 1e-6
+    assert p(0.0) == _LEVELS[-1] == 1e-6
     assert p(0.2) == 1.0
     assert p(0.5) == 1.0
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from fairgauge.estimation.estimands import estimands_of
-from fairgauge.estimation.honesty import nearest_mixtures
+from fairgauge.estimation.honesty import _nearest_mixtures
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import Target
 from tests.surveys import designed
@@ -30,7 +30,7 @@ def laws_for(rows: np.ndarray) -> np.ndarray:
 def test_no_row_would_do_better(table: str):
     rows = TABLES[table]
     laws = laws_for(rows)
-    weights = nearest_mixtures(laws, rows)
+    weights = _nearest_mixtures(laws, rows)
     assert weights.min() > 0
     assert weights.sum(axis=1) == pytest.approx(1, abs=1e-8)
     assert ((laws / (weights @ rows)) @ rows.T).max() <= 1 + 1e-8
@@ -40,14 +40,14 @@ def test_no_row_would_do_better(table: str):
 def test_a_law_of_the_hull_is_its_own_mixture(table: str):
     rows = TABLES[table]
     laws = laws_for(rows)[:8]
-    assert nearest_mixtures(laws, rows) @ rows == pytest.approx(laws, abs=1e-5)
+    assert _nearest_mixtures(laws, rows) @ rows == pytest.approx(laws, abs=1e-5)
 
 
 def test_a_general_solver_gains_nothing():
     rows = TABLES["epsilon 1"]
     laws = laws_for(rows)[::3]
 
-    for law, weights in zip(laws, nearest_mixtures(laws, rows), strict=True):
+    for law, weights in zip(laws, _nearest_mixtures(laws, rows), strict=True):
 
         def minus(logits: np.ndarray, law: np.ndarray = law) -> float:
             return -float(law @ np.log(np.exp(logits) / np.exp(logits).sum() @ rows))
@@ -61,5 +61,5 @@ def test_a_symbol_can_be_left_out():
     law = laws_for(rows)[0]
     others = np.array([law, law])
     others[:, 2] = 0
-    weights = nearest_mixtures(others, rows, costs=np.array([1 - rows[:, 2]] * 2))
+    weights = _nearest_mixtures(others, rows, costs=np.array([1 - rows[:, 2]] * 2))
     assert (weights @ rows)[0] == pytest.approx(law, abs=1e-5)

@@ -27,7 +27,7 @@ from fairgauge.estimation.estimands import Asked, Estimands, Ratio, estimands_fo
 from fairgauge.estimation.gap_score import FRACTIONS, GapScore, InProportion, Thrown
 from fairgauge.estimation.hypothesis_tests import SHARE, NormalGapTest, least_margin
 from fairgauge.estimation.interval_readers import AnytimeReader, Contradicted, NormalReader, PopulationReader, Reader
-from fairgauge.estimation.population_gap import PopulationGapTest, _through, needed_sum, parabola_at, sum_tail
+from fairgauge.estimation.population_gap import PopulationGapTest, _parabola_at, _sum_tail, _through, needed_sum
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.channel_inputs import Vector
 from fairgauge.targets.scores import Scores
@@ -168,7 +168,7 @@ def test_the_points_of_shares_reach_from_end_to_end():
     shares = judged(share=(0.25, 0.35)).shares
     assert shares[0] == 0.25
     assert shares[-1] == 0.35
-    assert len(shares) == hypothesis_tests.POINTS
+    assert len(shares) == hypothesis_tests._POINTS
 
 
 @pytest.mark.parametrize("bend", [-3.0, 0.0, 2.5])
@@ -193,10 +193,10 @@ def test_numbers_that_are_cut_off_below_are_allowed_for():
         return float(ndtr(-y)) if y > -population_gap._WORST else 1.0
 
     for z in (0.5, 1.5, 2.5):
-        assert exact(z) <= sum_tail((a, b), z) + 1e-9
-        assert sum_tail((a, b), z) <= exact(z) + 0.02 * z
+        assert exact(z) <= _sum_tail((a, b), z) + 1e-9
+        assert _sum_tail((a, b), z) <= exact(z) + 0.02 * z
         assert exact(z) > ndtr(-z)
-    assert sum_tail(tuple(population_gap._WEIGHTS), needed_sum(tuple(population_gap._WEIGHTS), 0.004)) <= 0.004
+    assert _sum_tail(tuple(population_gap._WEIGHTS), needed_sum(tuple(population_gap._WEIGHTS), 0.004)) <= 0.004
     assert needed_sum(tuple(population_gap._WEIGHTS), 0.004) == pytest.approx(-norm.ppf(0.004), abs=0.01)
 
 
@@ -208,10 +208,10 @@ def test_a_parabola_is_bounded_by_its_bounds_at_nodes():
         off = rng.uniform(0, 0.05, size=(2, len(nodes)))
         for place in (-1.0, -0.4, 0.1, 0.39, 0.95, 1.0):
             true = a * (place - b) ** 2 + extra
-            low, high = parabola_at(place, nodes, (values - off[0])[:, None], (values + off[1])[:, None])
+            low, high = _parabola_at(place, nodes, (values - off[0])[:, None], (values + off[1])[:, None])
             assert low[0] <= true + 1e-12
             assert high[0] >= true - 1e-12
-            low, high = parabola_at(place, nodes, values[:, None], values[:, None])
+            low, high = _parabola_at(place, nodes, values[:, None], values[:, None])
             assert (low[0], high[0]) == pytest.approx((true, true))
 
 
@@ -256,7 +256,7 @@ def test_a_parabola_is_bounded_by_the_three_nodes_on_either_side():
             ]
             tops.append(sum(w * (most if w > 0 else least) for w, least, most in three))
             bottoms.append(sum(w * (least if w > 0 else most) for w, least, most in three))
-        found = parabola_at(place, nodes, low[:, None], high[:, None])
+        found = _parabola_at(place, nodes, low[:, None], high[:, None])
         assert [float(each[0]) for each in found] == pytest.approx([min(max(bottoms), *tops), min(tops)], rel=1e-12)
 
 
@@ -432,7 +432,7 @@ def with_draws(answers: int = 3000, count: float = 400.0) -> PopulationGapTest:
 def needed(level: float) -> float:
     """What the parts' deviations need to reach together, from the probability that they do."""
     weights = tuple(np.sqrt(FRACTIONS))
-    return float(brentq(lambda z: sum_tail(weights, z) - level, 0.5, 8, xtol=1e-12))
+    return float(brentq(lambda z: _sum_tail(weights, z) - level, 0.5, 8, xtol=1e-12))
 
 
 def test_the_sum_of_parts_is_the_one_that_the_page_states(monkeypatch: pytest.MonkeyPatch):
@@ -473,17 +473,17 @@ def test_where_the_normal_law_accepts_the_margin_is_the_one_that_the_page_states
 
 def test_a_number_that_is_cut_off_reaches_where_it_is_cut():
     """There the bound for one number is exact."""
-    assert sum_tail((0.75,), -2 * 0.75) == pytest.approx(1, abs=1e-12)
-    assert sum_tail((0.75,), -2 * 0.75 + 1e-9) == pytest.approx(float(ndtr(2)), abs=1e-8)
+    assert _sum_tail((0.75,), -2 * 0.75) == pytest.approx(1, abs=1e-12)
+    assert _sum_tail((0.75,), -2 * 0.75 + 1e-9) == pytest.approx(float(ndtr(2)), abs=1e-8)
 
 
 def test_what_draws_are_dealt_out_unevenly_is_paid_for():
     """In the sum of the parts and in the bets, each by all that it may be; and alpha has a part less for it."""
     test = with_draws()
-    assert test.level == pytest.approx(0.05 * (1 - hypothesis_tests.STRAY))
-    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (hypothesis_tests.STRAY * 0.05))
+    assert test.level == pytest.approx(0.05 * (1 - hypothesis_tests._STRAY))
+    n, logarithm = np.array([200.0, 1500.0]), math.log(4 * 5 / (hypothesis_tests._STRAY * 0.05))
     # Two sides of nine numbers, five sizes and four sums of sizes.
-    assert 2 * 9 * math.exp(-logarithm) <= hypothesis_tests.STRAY * 0.05
+    assert 2 * 9 * math.exp(-logarithm) <= hypothesis_tests._STRAY * 0.05
     part = 400 / float(test.sizes.sum())
     expected = np.sqrt(2 * n * part * (1 - part) * logarithm) + logarithm / 3
     assert test.strays(n) == pytest.approx(np.minimum(expected, n))
@@ -509,7 +509,7 @@ def test_a_draw_is_dealt_out_no_more_unevenly_than_is_said():
         reach, mean = float(test.strays(np.array([size]))[0]), size * 400 / total
         law_of_part = hypergeom(total, 400, int(size))
         missed += law_of_part.sf(math.ceil(mean + reach) - 1) + law_of_part.cdf(math.floor(mean - reach))
-    assert missed <= hypothesis_tests.STRAY * 0.05
+    assert missed <= hypothesis_tests._STRAY * 0.05
 
 
 def test_with_very_many_answers_the_variance_is_what_it_is():

@@ -9,7 +9,7 @@ import pytest
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.result import Sensitivity
-from fairgauge.estimation.sensitivity import forged_move, gap_ratios, share_move
+from fairgauge.estimation.sensitivity import _forged_move, _share_move, gap_ratios
 from fairgauge.study import Question, Study
 from fairgauge.tallies import Tally
 from fairgauge.targets.assumed_values import AssumedValues
@@ -79,7 +79,7 @@ def test_with_three_groups_two_shares_may_be_wrong_in_the_worst_direction():
     """One share that is off, with the others making up for it in proportion, moves the gap by a fifth less."""
     told = estimands_of(tells_all("0.34", "0.33", "0.33"))
     means = {0: Interval(0.8, 0.8, 0.8), 1: Interval(0.8, 0.8, 0.8), 2: Interval(0.8, 0.8, 0.8)}
-    most = share_move(told, means, (0, 1))
+    most = _share_move(told, means, (0, 1))
     exactly = 0.01 * (0.8 * 0.34 / 0.33 / 0.34 + 0.8 * 0.33 / 0.32 / 0.33)
     assert most == pytest.approx(exactly)
 
@@ -89,7 +89,7 @@ def test_two_sides_that_are_everyone_move_against_each_other():
     told = estimands_of(tells_all("0.5", "0.5"))
     means = {0: Interval(0.5, 0.5, 0.5), 1: Interval(-0.5, -0.5, -0.5)}
     # p / (p + u) of one and p / (p - u) of the other: all that is left.
-    assert share_move(told, means, (0, 1)) == pytest.approx(0.01 * (0.5 / 0.49 - 0.5 / 0.51))
+    assert _share_move(told, means, (0, 1)) == pytest.approx(0.01 * (0.5 / 0.49 - 0.5 / 0.51))
 
 
 def test_where_means_are_not_told_it_is_the_most_that_a_wrong_share_could_do():
@@ -159,7 +159,7 @@ def test_the_bound_holds_for_forgers_who_search():
     ratios = gap_ratios(told, (0, 1))
     before = sum(ratio.value(law) for ratio in ratios)
     for forged in (0.001, 0.01, 0.02):
-        said = forged_move(ratios, law, forged)
+        said = _forged_move(ratios, law, forged)
         assert said is not None
         for _ in range(300):
             less = np.minimum(draws.dirichlet(np.full(len(law), 0.2)) * forged, law)
@@ -172,7 +172,7 @@ def test_forgers_may_move_answers_between_tables(part: float):
     """An answer to another table may become one to this, and one to this may become one to another."""
     told = estimands_of(coin_question())
     law, (ratio,) = np.array([0.2, 0.8]), gap_ratios(told, (0, 1))
-    said = forged_move((ratio,), law, 0.01, part=part)
+    said = _forged_move((ratio,), law, 0.01, part=part)
     assert said is not None
     counts = law * part * 10**6
     for less, more in product((-10_000, -5_000, 0, 5_000, 10_000), repeat=2):
@@ -241,13 +241,13 @@ def test_a_rare_group_whose_share_could_be_nothing_has_a_limit_all_the_same():
 @pytest.mark.parametrize("constant", [0.5, -0.5])
 def test_where_means_are_not_told_they_may_be_far_from_a_scores_constant_too(constant: float):
     told = estimands_of(coin_question())
-    plain = share_move(told, {}, (0, 1))
+    plain = _share_move(told, {}, (0, 1))
     assert plain == pytest.approx(0.01 * (1 / 0.5 + 1 / 0.5))
-    assert share_move(replace(told, constant=constant), {}, (0, 1)) == pytest.approx(1.5 * plain)
+    assert _share_move(replace(told, constant=constant), {}, (0, 1)) == pytest.approx(1.5 * plain)
 
 
 def test_sides_of_several_groups_are_off_by_what_their_groups_are():
     told = estimands_of(tells_all("0.2", "0.3", "0.5"))
     means = {group: Interval(0.8, 0.8, 0.8) for group in range(3)}
     # Two groups against one are everyone: either side is off by as much as the one group is.
-    assert share_move(told, means, ((0, 1), 2)) == pytest.approx(0.01 * (0.8 / 0.5 + 0.8 / 0.49), rel=0.01)
+    assert _share_move(told, means, ((0, 1), 2)) == pytest.approx(0.01 * (0.8 / 0.5 + 0.8 / 0.49), rel=0.01)

@@ -19,7 +19,7 @@ from fairgauge.client import Answer
 from fairgauge.client.discrete_laplace import draw_noise
 from fairgauge.client.site_counts import count_records
 from fairgauge.errors import InvalidInput
-from fairgauge.estimation.site_inference import FAIRLEARN
+from fairgauge.estimation.site_inference import _FAIRLEARN
 from fairgauge.tallies import Tally
 from tests.sites import confusion_study, levels_study, read, records, site_of, tally
 
@@ -131,7 +131,7 @@ def test_it_agrees_with_the_estimate() -> None:
     study, counted = confusion_study(), tally(confusion_study(), sites=6, people=300, rates=RATES)
     frame = PrivateMetricFrame(study, counted, confidence=0.95, interval=kind)
     found = fg.estimate(study, counted, confidence=0.95, interval=kind)
-    for ours, theirs in FAIRLEARN.items():
+    for ours, theirs in _FAIRLEARN.items():
         told = found[ours]
         assert [end[theirs]["male"] for end in frame.by_group_ci] == [told.means["male"].low, told.means["male"].high]
         assert told.overall is not None

@@ -8,7 +8,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from fairgauge.estimation.gap_score import BYTES, FRACTIONS, InProportion, Thrown
+from fairgauge.estimation.gap_score import _BYTES, FRACTIONS, InProportion, Thrown
 from tests.statistical.exact import FALSE_POSITIVE_RATE, two_sided
 
 
@@ -52,11 +52,11 @@ def test_only_whole_answers_are_dealt_out():
 
 def test_given_their_sizes_the_parts_are_multivariate_hypergeometric(monkeypatch: pytest.MonkeyPatch):
     """Exactly: all outcomes of three throws, each as likely as its bytes are among the 256."""
-    first_bytes = [0, *accumulate(BYTES)][: len(BYTES)]
+    first_bytes = [0, *accumulate(_BYTES)][: len(_BYTES)]
     counts = np.array([2.0, 1.0])
     found: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-    for thrown in product(range(len(BYTES)), repeat=3):
-        likely = prod((Fraction(BYTES[part], 256) for part in thrown), start=Fraction(1))
+    for thrown in product(range(len(_BYTES)), repeat=3):
+        likely = prod((Fraction(_BYTES[part], 256) for part in thrown), start=Fraction(1))
         stream = {"x 0 0": thrown[:2], "x 1 0": thrown[2:]}
         monkeypatch.setattr(
             Thrown, "_bytes", staticmethod(lambda text, _, stream=stream: bytes(first_bytes[b] for b in stream[text]))
@@ -92,5 +92,5 @@ def test_a_mutant_whose_throws_are_not_uniform_is_caught():
 
 def test_a_plan_has_every_part_like_the_whole():
     parts = InProportion().parts(np.array([256.0, 512.0]))
-    assert parts[:, 0].tolist() == list(BYTES)
+    assert parts[:, 0].tolist() == list(_BYTES)
     assert InProportion().stray == pytest.approx(np.abs(np.random.default_rng(1).normal(size=10**6)).mean(), rel=5e-3)

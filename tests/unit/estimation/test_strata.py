@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from fairgauge.errors import CannotEstimate, InvalidInput
 from fairgauge.estimation import Estimate, estimate
-from fairgauge.estimation.strata import design_effect, standardised, weighed_width
+from fairgauge.estimation.strata import _design_effect, standardised, weighed_width
 from fairgauge.reports import report
 from fairgauge.study import Question, Release, Stratum, Study
 from fairgauge.tallies import Tally
@@ -108,7 +108,7 @@ def test_what_it_is_about_and_the_design_effect_are_said():
     assert "(region 0 0.5, region 1 0.5)" in about
     assert "not the gap of all people" in about
     assert "The design effect of weighing is 1.19" in effect
-    assert design_effect(np.array([0.3, 0.7]), np.array([30.0, 70.0])) == pytest.approx(1)
+    assert _design_effect(np.array([0.3, 0.7]), np.array([30.0, 70.0])) == pytest.approx(1)
 
 
 def test_a_study_of_one_stratum_says_that_it_is_about_no_others_and_so_does_its_report():

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairgauge.estimation import Interval
-from fairgauge.estimation.tipping import gap_bounds, mean_bounds, tipping_factor, tipping_factor_of_means
+from fairgauge.estimation.tipping import _mean_bounds, gap_bounds, tipping_factor, tipping_factor_of_means
 
 MEANS, FACTORS, SPREADS = (0.05, 0.3, 0.5, 0.8, 0.9, 0.97), (1.0, 1.04, 1.5, 3.0, 20.0), (0.05, 0.15, 0.3, math.inf)
 
@@ -41,15 +41,15 @@ def least_mean(mean: float, factor: float, spread: float) -> float:
 @pytest.mark.parametrize("factor", FACTORS)
 def test_means_are_as_far_off_as_a_linear_program_finds(factor: float, spread: float):
     for mean in MEANS:
-        low, high = mean_bounds(mean, factor, spread)
+        low, high = _mean_bounds(mean, factor, spread)
         # A program over some values finds no less than the truth, and no more than next to it.
         assert low == pytest.approx(least_mean(mean, factor, spread), abs=1e-6)
         assert high == pytest.approx(1 - least_mean(1 - mean, factor, spread), abs=1e-6)
 
 
 def test_nobody_can_move_a_mean_that_is_at_an_end():
-    assert mean_bounds(0, 5) == (0, 0)
-    assert mean_bounds(1, 5, 0.1) == (1, 1)
+    assert _mean_bounds(0, 5) == (0, 0)
+    assert _mean_bounds(1, 5, 0.1) == (1, 1)
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -57,9 +57,9 @@ def test_a_gap_moves_as_far_as_the_worst_means_allow(factor: float):
     for gap in (-0.9, -0.2, 0.0, 0.05, 0.6):
         found = gap_bounds(Interval(gap, gap, gap, (-1, 1)), factor)
         firsts = np.linspace(max(gap, 0), min(1 + gap, 1), 2001)
-        each = [(mean_bounds(m, factor), mean_bounds(m - gap, factor)) for m in np.append(firsts, (1 + gap) / 2)]
+        each = [(_mean_bounds(m, factor), _mean_bounds(m - gap, factor)) for m in np.append(firsts, (1 + gap) / 2)]
         assert found.low == pytest.approx(min(a[0] - b[1] for a, b in each), abs=1e-9)
-        each = [(mean_bounds(m, factor), mean_bounds(m - gap, factor)) for m in np.append(firsts, (1 + gap) / 2)]
+        each = [(_mean_bounds(m, factor), _mean_bounds(m - gap, factor)) for m in np.append(firsts, (1 + gap) / 2)]
         assert found.high == pytest.approx(max(a[1] - b[0] for a, b in each), abs=1e-9)
 
 
@@ -71,7 +71,7 @@ def test_the_sign_turns_at_the_tipping_factor_and_not_before(gap: float, spread:
     pairs = [(m, m - gap) for m in np.linspace(gap, 1, 4001)]
 
     def turns(factor: float) -> bool:
-        return any(mean_bounds(a, factor, spread)[0] < mean_bounds(b, factor, spread)[1] for a, b in pairs)
+        return any(_mean_bounds(a, factor, spread)[0] < _mean_bounds(b, factor, spread)[1] for a, b in pairs)
 
     assert not turns(1 + (found - 1) * (1 - 1e-3))
     if spread == math.inf or gap + 2 * spread < 0.9:  # else the ends keep it from turning for longer
@@ -124,7 +124,7 @@ def test_with_means_the_sign_turns_at_their_factor_and_not_before(
     pairs = [(a, b) for a, b in pairs if gap[0] - 1e-12 <= a - b <= gap[1] + 1e-12]
 
     def turns(factor: float) -> bool:
-        return any(mean_bounds(a, factor)[0] < mean_bounds(b, factor)[1] for a, b in pairs)
+        return any(_mean_bounds(a, factor)[0] < _mean_bounds(b, factor)[1] for a, b in pairs)
 
     assert not turns(1 + (found - 1) * (1 - 1e-3))
     assert turns(1 + (found - 1) * (1 + 2e-3))

@@ -14,7 +14,7 @@ from fairgauge.client import Answer, Ledger
 from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import CannotAnswer
 from fairgauge.flower import node_config, private_metrics, run_config
-from fairgauge.flower.client import AGENT, APP, LIMIT, PLAIN, SETTINGS, SITE
+from fairgauge.flower.client import _AGENT, _APP, _LIMIT, _PLAIN, _SITE, SETTINGS
 from fairgauge.flower.metric_reply import from_content
 from fairgauge.study import Study
 from tests.recorder import Reply, recorder
@@ -30,7 +30,7 @@ STUDY = sample_study()
 
 def context(**node: Any) -> Context:
     # A node that leaves group and ledger to the app, unless it says otherwise.
-    config = {"sex": "female", **({} if {AGENT, SETTINGS, APP} & set(node) else {APP: True}), **node}
+    config = {"sex": "female", **({} if {_AGENT, SETTINGS, _APP} & set(node) else {_APP: True}), **node}
     return Context(
         run_id=1,
         node_id=2,
@@ -295,7 +295,7 @@ class TestTheNodeDecides:
         app = App(group=lambda _: pytest.fail("not asked"), ledger=lambda _: pytest.fail("not asked"))
         reply = app.app(asked(), Context(run_id=1, node_id=2, node_config={}, state=RecordDict(), run_config={}))
         assert refused(reply, "settings")
-        assert refused(App(ledger=here / "other")(**{APP: "no"}), "settings")
+        assert refused(App(ledger=here / "other")(**{_APP: "no"}), "settings")
         assert not (here / "other").exists()
         assert app.runs == 0
 
@@ -340,10 +340,10 @@ class TestTheNodeDecides:
             {"Fairgauge-limit": 1},
             {"fairgauge": "agent.sock"},
             {"fairgauge_agent": "agent.sock"},
-            {APP: False},
-            {AGENT: "agent.sock", SETTINGS: "agent.json"},
-            {AGENT: "agent.sock", LIMIT: 1},
-            {SETTINGS: "agent.json", APP: True},
+            {_APP: False},
+            {_AGENT: "agent.sock", SETTINGS: "agent.json"},
+            {_AGENT: "agent.sock", _LIMIT: 1},
+            {SETTINGS: "agent.json", _APP: True},
             {SETTINGS: "nowhere.json"},
         ],
     )
@@ -370,7 +370,7 @@ class TestPlainMetrics:
         settings = str(settle(here, askers_give=["recall"]))
         app = App(self.MEASURED, plain=["eval_loss", "age"])
         assert list(app(**{SETTINGS: settings}).content) == ["metrics"]
-        named = app(**{SETTINGS: settings, PLAIN: "eval_loss num-examples"})
+        named = app(**{SETTINGS: settings, _PLAIN: "eval_loss num-examples"})
         assert sorted(named.content) == ["metrics", "plain-metrics"]
         assert dict(named.content["plain-metrics"]) == {"eval_loss": 0.5, "num-examples": 40}
 
@@ -383,7 +383,7 @@ class TestPlainMetrics:
 
     def test_what_the_study_asks_for_never_leaves_as_it_is(self) -> None:
         app = App(self.MEASURED)
-        assert refused(app(**{PLAIN: "recall"}), "settings")
+        assert refused(app(**{_PLAIN: "recall"}), "settings")
         assert refused(App(plain=["recall"])(), "settings")
         assert app.runs == 0
 
@@ -397,11 +397,11 @@ class TestSites:
     def test_the_answer_comes_from_the_nodes_own_records(self, tmp_path: Path) -> None:
         app = App(study=confusion_study(), group=None, ledger=None)
         settings = str(prepared(tmp_path))
-        reply = app(**{SITE: settings})
+        reply = app(**{_SITE: settings})
         found = from_content(reply.content)
         assert isinstance(found, Answer)
         assert sorted(reply.content["metrics"]) == ["id", "num-examples", "payload", "study"]
-        assert from_content(app(**{SITE: settings}).content) == found
+        assert from_content(app(**{_SITE: settings}).content) == found
         assert app.runs == 0, "code that sees all records could put any of them into every count"
         assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
 
@@ -416,11 +416,11 @@ class TestSites:
 
     def test_a_node_without_records_gives_none(self, tmp_path: Path) -> None:
         assert refused(App(study=confusion_study())(), "settings")
-        assert refused(App(study=confusion_study())(**{SITE: str(prepared(tmp_path, limit="0.1"))}), "limit")
+        assert refused(App(study=confusion_study())(**{_SITE: str(prepared(tmp_path, limit="0.1"))}), "limit")
 
     def test_whatever_a_record_holds_there_is_an_answer(self, tmp_path: Path) -> None:
         broken = prepared(tmp_path, f"who,gender,sick,alarm\n{MARK},{MARK},1,1\n")
-        reply = App(study=confusion_study())(**{SITE: str(broken)})
+        reply = App(study=confusion_study())(**{_SITE: str(broken)})
         assert isinstance(from_content(reply.content), Answer)
 
     def test_a_device_needs_a_group_and_a_ledger(self) -> None:

@@ -13,7 +13,7 @@ from flwr.app import Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 
 from fairgauge.flower import private_metrics
-from fairgauge.flower.client import APP, LIMIT, SETTINGS
+from fairgauge.flower.client import _APP, _LIMIT, SETTINGS
 from tests.silence import (
     LAW_PEOPLE,
     MUTANTS,
@@ -57,7 +57,7 @@ def node(who: Person, folder: Path, config: dict[str, Any]) -> Callable[[bytes],
 
 
 def leaves_it_to_the_app(who: Person, folder: Path) -> Callable[[bytes], str]:
-    return node(who, folder, {APP: True, LIMIT: "1000"})
+    return node(who, folder, {_APP: True, _LIMIT: "1000"})
 
 
 def with_its_own_file(who: Person, folder: Path) -> Callable[[bytes], str]:

@@ -8,7 +8,7 @@ import pytest
 from fairgauge.collector.pages import take_part
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
 from fairgauge.languages.language_choice import region_of
-from fairgauge.languages.voice import OTHER
+from fairgauge.languages.voice import _OTHER
 from fairgauge.server.problems import KINDS
 
 SOURCES = FOLDER.parent
@@ -83,7 +83,7 @@ def test_a_language_is_complete(tag: str) -> None:
     rules = catalogue()[tag]["language.plurals"]
     for key, text in catalogue()[tag].items():
         if isinstance(text, dict) and key not in ABOUT:
-            assert set(text) == {*rules, OTHER}, key
+            assert set(text) == {*rules, _OTHER}, key
     assert set(catalogue()[tag]["language.numbers"]) == {"digits", "decimal", "group", "minus", "percent"}
 
 
@@ -175,7 +175,7 @@ def test_every_text_is_used_and_every_text_that_is_used_is_there() -> None:
 
 
 def test_scripts_have_the_words_that_they_use() -> None:
-    given = take_part.for_scripts()
+    given = take_part._for_scripts()
     for name in SCRIPTS:
         source = (PAGES / name).read_text(encoding="utf-8")
         asked = set(re.findall(r'(?:say|rich)\("([a-z]+\.[a-z-]+)"', source))

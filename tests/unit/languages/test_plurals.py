@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairgauge.languages.voice import category, holds
+from fairgauge.languages.voice import _category, holds
 
 POLISH = {
     "one": "i = 1 and v = 0",
@@ -12,7 +12,7 @@ POLISH = {
 
 
 def test_a_language_with_involved_rules():
-    found = {count: category(POLISH, count) for count in (0, 1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 112, 122)}
+    found = {count: _category(POLISH, count) for count in (0, 1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 112, 122)}
     few = {2, 4, 22, 122}
     assert {count for count, name in found.items() if name == "few"} == few
     assert {count for count, name in found.items() if name == "many"} == set(found) - few - {1}

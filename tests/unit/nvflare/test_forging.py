@@ -25,7 +25,7 @@ from fairgauge.client.refusals import refusal_text
 from fairgauge.client.site_settings import answer_asked
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerFilter, SiteGuard, StudyFilter
-from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY
+from fairgauge.nvflare.task_result import _ANSWER, _REFUSAL, STUDY
 from tests.sites import confusion_study
 from tests.unit.client.test_site_settings import prepared
 from tests.unit.nvflare.running import COOKIE, SITE, TASK, Filtering, Handling, Process, make_scope, run_task
@@ -57,14 +57,14 @@ class Forger:
         self.kept: Shareable | None = None
 
     def fill(self, result: Shareable) -> Shareable:
-        result[ANSWER] = self.text
+        result[_ANSWER] = self.text
         result["said"] = self.text
         result.set_header("said", self.text)
         result.set_header(ReservedHeaderKey.RC, ReturnCode.OK)
         return result
 
     def executor(self, task: Shareable, fl_ctx: FLContext) -> Shareable:
-        found = DXO(DataKind.METRICS, data={"recall": 0.5}, meta={"said": self.text, ANSWER: self.text}).to_shareable()
+        found = DXO(DataKind.METRICS, data={"recall": 0.5}, meta={"said": self.text, _ANSWER: self.text}).to_shareable()
         return self.fill(found)
 
     def filter(self, result: Shareable, fl_ctx: FLContext) -> Shareable:
@@ -191,7 +191,7 @@ def test_what_is_sent_is_what_the_source_gave(where: str, filters: bool, folder:
     work, parts = forgers(Forger(stolen(folder / SITE)))[where]
     scope = make_scope(records=how) if filters else None
     sent = run_task(SiteGuard(records=how), work, asked=DOCUMENT, scope=scope, **parts)
-    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    assert opened(sent) == ({_ANSWER: given(folder)}, addressed(ReturnCode.OK))
     assert not (folder / "forged" / "ledger.sqlite3").exists()
 
 
@@ -236,7 +236,7 @@ def fail(kind: type[BaseException]) -> Process:
 )
 def test_whether_the_job_failed_does_not_show(work: Process, folder: Path) -> None:
     sent = run_task(SiteGuard(records=str(folder / SITE / "site.json")), work, asked=DOCUMENT)
-    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    assert opened(sent) == ({_ANSWER: given(folder)}, addressed(ReturnCode.OK))
 
 
 class Unwritable(Shareable):
@@ -261,7 +261,7 @@ def test_a_result_that_raises_where_it_is_read_is_answered(
 ) -> None:
     guard = SiteGuard(records=str(folder / SITE / "site.json"))
     sent = run_task(guard, lambda _task, _ctx: kind(), asked=DOCUMENT)
-    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    assert opened(sent) == ({_ANSWER: given(folder)}, addressed(ReturnCode.OK))
     sent = run_task(guard, lambda _task, _ctx: kind(), asked=None)
     assert opened(sent)[0] == {}
     assert sent.get_return_code() in {ReturnCode.EXECUTION_EXCEPTION, ReturnCode.EXECUTION_RESULT_ERROR}
@@ -283,17 +283,17 @@ def test_parts_of_ours_that_a_job_brings_are_a_jobs(folder: Path) -> None:
         sent = run_task(
             guard, lambda _task, _ctx: Shareable(), asked=DOCUMENT, scope=scope, handlers=handlers, **brought
         )
-        assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+        assert opened(sent) == ({_ANSWER: given(folder)}, addressed(ReturnCode.OK))
 
 
 @pytest.mark.parametrize("text", ["female 0.75", refusal_text("limit")])
 def test_a_refusal_is_the_sites_own(text: str, folder: Path) -> None:
     sent = run_task(
         SiteGuard(records=str(folder / SITE / "site.json")),
-        lambda _task, _ctx: Shareable({REFUSAL: text}),
+        lambda _task, _ctx: Shareable({_REFUSAL: text}),
         asked=DOCUMENT,
     )
-    assert opened(sent) == ({ANSWER: given(folder)}, addressed(ReturnCode.OK))
+    assert opened(sent) == ({_ANSWER: given(folder)}, addressed(ReturnCode.OK))
 
 
 def test_training_leaves_as_arrays_whatever_was_forged(folder: Path) -> None:

@@ -26,7 +26,7 @@ from fairgauge.client.refusals import refusal_text
 from fairgauge.errors import InvalidInput
 from fairgauge.nvflare import AnswerCollector, AnswerFilter, PrivateMetricsRecipe, SiteGuard, StudyFilter
 from fairgauge.nvflare.outgoing_guard import StudyTask
-from fairgauge.nvflare.task_result import ANSWER, REFUSAL, STUDY, from_result, to_result
+from fairgauge.nvflare.task_result import _ANSWER, _REFUSAL, STUDY, from_result, to_result
 from fairgauge.study import Study
 from tests.samples import sample_study
 from tests.silence import Person, groups_read, person, silent
@@ -67,7 +67,7 @@ def test_a_result_holds_the_answer_and_nothing_else(way: str, tmp_path: Path) ->
     (answer,) = Ledger(tmp_path / "ledger.sqlite3").pending()
     assert from_result(first) == answer
     assert first == again
-    assert set(first) == {ANSWER, "__headers__"}
+    assert set(first) == {_ANSWER, "__headers__"}
     assert "8125390625" not in repr(first)
 
 
@@ -90,7 +90,7 @@ def test_whatever_a_job_returns_there_is_an_answer(
 ) -> None:
     found = at_the_site(AnswerFilter(settings=str(settle(tmp_path, askers_give=["recall"]))), result)
     (answer,) = Ledger(tmp_path / "ledger.sqlite3").pending()
-    assert found == make_reply(ReturnCode.OK) | {ANSWER: answer.to_bytes().decode()}
+    assert found == make_reply(ReturnCode.OK) | {_ANSWER: answer.to_bytes().decode()}
     assert "0.75" not in caplog.text
     assert "75.75" not in caplog.text
 
@@ -103,7 +103,7 @@ def test_a_server_that_picks_the_study_cannot_tell_sites_apart_by_who_answers(wa
         (settings.parent / "profile.json").write_text(json.dumps(who))
         result = DXO(DataKind.METRICS, data=who["values"]).to_shareable()
         filters = AnswerFilter(settings=str(settings))
-        return lambda study: ANSWER in at_the_site(filters, result, asked=study.to_bytes().decode())
+        return lambda study: _ANSWER in at_the_site(filters, result, asked=study.to_bytes().decode())
 
     assert silent(ask) == []
     assert groups_read(ask(person("female"))) == groups_read(ask(person(None))) == ["female", "male"]
@@ -111,11 +111,11 @@ def test_a_server_that_picks_the_study_cannot_tell_sites_apart_by_who_answers(wa
 
 def test_what_is_wrong_with_a_study_is_told(tmp_path: Path) -> None:
     filters = AnswerFilter(settings=str(settle(tmp_path, limit="1")))
-    assert at_the_site(filters, metrics())[REFUSAL] == refusal_text("limit")
-    assert at_the_site(filters, metrics(), asked="{}")[REFUSAL] == refusal_text("study")
+    assert at_the_site(filters, metrics())[_REFUSAL] == refusal_text("limit")
+    assert at_the_site(filters, metrics(), asked="{}")[_REFUSAL] == refusal_text("study")
     away = AnswerFilter(agent=str(tmp_path / "nobody.sock"))
-    assert at_the_site(away, metrics())[REFUSAL] == refusal_text("agent")
-    assert at_the_site(away, metrics(), asked="{}")[REFUSAL] == refusal_text("study")
+    assert at_the_site(away, metrics())[_REFUSAL] == refusal_text("agent")
+    assert at_the_site(away, metrics(), asked="{}")[_REFUSAL] == refusal_text("study")
     with pytest.raises(InvalidInput, match="or settings must be given"):
         AnswerFilter()
 
@@ -144,11 +144,11 @@ def test_a_jobs_own_filter_cannot_put_back_what_was_taken_out(tmp_path: Path) ->
     answer = from_result(result)
     result["recall"] = 0.8125390625
     result.set_header("recall", 0.8125390625)
-    assert sent(guard, result) == make_reply(ReturnCode.OK) | {ANSWER: result[ANSWER]}
+    assert sent(guard, result) == make_reply(ReturnCode.OK) | {_ANSWER: result[_ANSWER]}
     assert from_result(result) == answer
     # Where the filters were left out, as in the simulator, the guard does their work: the answer is the same.
     assert from_result(sent(guard, metrics())) == answer
-    assert from_result(sent(guard, Shareable({REFUSAL: "female 0.75"}))) == answer
+    assert from_result(sent(guard, Shareable({_REFUSAL: "female 0.75"}))) == answer
     assert sent(guard, metrics(), asked=None) == make_reply(ReturnCode.EXECUTION_RESULT_ERROR)
 
 
@@ -158,7 +158,7 @@ def test_a_guard_that_fails_sends_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("fairgauge.nvflare.site.measured", fail)
     refused = sent(SiteGuard(settings=str(settle(tmp_path, askers_give=["recall"]))), metrics())
-    assert refused == make_reply(ReturnCode.OK) | {REFUSAL: refusal_text("device")}
+    assert refused == make_reply(ReturnCode.OK) | {_REFUSAL: refusal_text("device")}
     monkeypatch.setattr("fairgauge.nvflare.site.guarded", fail)
     with pytest.raises(KeyboardInterrupt):
         sent(SiteGuard(settings="agent.json"), metrics())
@@ -172,13 +172,13 @@ def test_the_server_counts_each_site_once_and_says_why_others_did_not(tmp_path: 
     assert collector.create_task_data("validate", context)[STUDY] == DOCUMENT
     for number, (site, result) in enumerate(
         [
-            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "0" * 32, (0,)).to_bytes().decode()})),
-            ("site-1", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "1" * 32, (1,)).to_bytes().decode()})),
-            ("site-2", Shareable({ANSWER: Answer(STUDY_ASKED.digest, "2" * 32, (2,)).to_bytes().decode()})),
-            ("site-3", Shareable({REFUSAL: refusal_text("limit")})),
-            ("site-4", Shareable({REFUSAL: "female 0.75"})),
+            ("site-1", Shareable({_ANSWER: Answer(STUDY_ASKED.digest, "0" * 32, (0,)).to_bytes().decode()})),
+            ("site-1", Shareable({_ANSWER: Answer(STUDY_ASKED.digest, "1" * 32, (1,)).to_bytes().decode()})),
+            ("site-2", Shareable({_ANSWER: Answer(STUDY_ASKED.digest, "2" * 32, (2,)).to_bytes().decode()})),
+            ("site-3", Shareable({_REFUSAL: refusal_text("limit")})),
+            ("site-4", Shareable({_REFUSAL: "female 0.75"})),
             ("site-5", make_reply(ReturnCode.EXECUTION_EXCEPTION)),
-            ("site-6", Shareable({ANSWER: 7})),
+            ("site-6", Shareable({_ANSWER: 7})),
         ]
     ):
         assert collector.process_client_response(Client(site, str(number)), "validate", result, context)
@@ -206,19 +206,19 @@ def test_a_site_that_holds_many_people_answers_from_its_own_records(tmp_path: Pa
     first = at_the_site(AnswerFilter(records=own), metrics(), asked=asked)
     answer = from_result(first)
     assert isinstance(answer, Answer)
-    assert set(first) == {ANSWER, "__headers__"}
+    assert set(first) == {_ANSWER, "__headers__"}
     assert "8125390625" not in repr(first)
     assert MARK not in repr(first)
     guard = SiteGuard(records=own)
     first["recall"] = 0.8125390625
-    assert sent(guard, first, asked=asked) == make_reply(ReturnCode.OK) | {ANSWER: first[ANSWER]}
+    assert sent(guard, first, asked=asked) == make_reply(ReturnCode.OK) | {_ANSWER: first[_ANSWER]}
     assert from_result(sent(guard, metrics(), asked=asked)) == answer
     assert Ledger(tmp_path / "ledger.sqlite3").spent() == {"sex": 1}
     # A device's study finds no profile there, and a site's study no records beside a profile.
-    assert at_the_site(AnswerFilter(records=own), metrics())[REFUSAL] == refusal_text("settings")
+    assert at_the_site(AnswerFilter(records=own), metrics())[_REFUSAL] == refusal_text("settings")
     (tmp_path / "device").mkdir(mode=0o700)
     without = AnswerFilter(settings=str(settle(tmp_path / "device")))
-    assert at_the_site(without, metrics(), asked=asked)[REFUSAL] == refusal_text("unable")
+    assert at_the_site(without, metrics(), asked=asked)[_REFUSAL] == refusal_text("unable")
 
 
 def test_a_sites_agent_answers_for_its_records(tmp_path: Path) -> None:

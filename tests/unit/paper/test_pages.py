@@ -35,8 +35,8 @@ def test_sections_are_joined_not_replaced():
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels up to epsilon 1 only, and few runs: the layout is what these tests are about."""
-    monkeypatch.setattr(optimal_design, "GRID", optimal_design.GRID[4:11:2])
-    monkeypatch.setattr(optimal_design, "MOST", optimal_design.GRID[-1])
+    monkeypatch.setattr(optimal_design, "_GRID", optimal_design._GRID[4:11:2])
+    monkeypatch.setattr(optimal_design, "MOST", optimal_design._GRID[-1])
     monkeypatch.setattr(tables, "EPSILONS", ("0.1", "1.0"))
     monkeypatch.setattr(pages, "EPSILONS", ("0.1", "1.0"))
     monkeypatch.setattr(tables, "FEW_RUNS", 5)
@@ -82,7 +82,7 @@ def test_the_least_epsilon_is_reached_and_a_smaller_one_is_not():
     clients = optimal_design.clients_needed(found, 0.1, interval="finite")
     assert clients == pytest.approx(10**7, rel=0.02)
     assert optimal_design.clients_needed(30.0, 0.1, interval="finite") is None
-    assert optimal_design.least_epsilon(10**15, 0.5, interval="finite") == float(optimal_design.GRID[0])
+    assert optimal_design.least_epsilon(10**15, 0.5, interval="finite") == float(optimal_design._GRID[0])
 
 
 def test_the_dataset_needs_its_archive_before_anything_is_written(tmp_path: Path):

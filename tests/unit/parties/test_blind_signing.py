@@ -23,14 +23,14 @@ def key(folder: Path) -> PrivateKey:
 
 def test_a_key_is_made_once_and_only_its_owner_reads_it(folder: Path, tmp_path: Path):
     assert key_in(tmp_path) is None
-    assert (folder / blind_signing.FILE).stat().st_mode & 0o777 == 0o600
+    assert (folder / blind_signing._FILE).stat().st_mode & 0o777 == 0o600
     with pytest.raises(InvalidInput, match="a key is for one study"):
         make_key(folder)
 
 
 def test_what_is_no_key_is_refused(tmp_path: Path):
-    (tmp_path / blind_signing.FILE).write_bytes(b"nothing")
-    (tmp_path / blind_signing.FILE).chmod(0o600)
+    (tmp_path / blind_signing._FILE).write_bytes(b"nothing")
+    (tmp_path / blind_signing._FILE).chmod(0o600)
     with pytest.raises(InvalidInput, match="must be an RSA private key"):
         key_in(tmp_path)
 
@@ -76,7 +76,7 @@ def test_openssl_signs_the_same_and_takes_the_token(key: PrivateKey, folder: Pat
         "pkeyutl",
         "-decrypt",
         "-inkey",
-        str(folder / blind_signing.FILE),
+        str(folder / blind_signing._FILE),
         "-pkeyopt",
         "rsa_padding_mode:none",
     ]
@@ -85,7 +85,15 @@ def test_openssl_signs_the_same_and_takes_the_token(key: PrivateKey, folder: Pat
     token = begun.token(issuer, challenge, signed)
     (tmp_path / "message").write_bytes(token[:-256])
     (tmp_path / "signature").write_bytes(token[-256:])
-    public = [OPENSSL, "pkey", "-in", str(folder / blind_signing.FILE), "-pubout", "-out", str(tmp_path / "public.pem")]
+    public = [
+        OPENSSL,
+        "pkey",
+        "-in",
+        str(folder / blind_signing._FILE),
+        "-pubout",
+        "-out",
+        str(tmp_path / "public.pem"),
+    ]
     subprocess.run(public, check=True, capture_output=True)
     options = [part for name in ("rsa_padding_mode:pss", "rsa_pss_saltlen:48") for part in ("-sigopt", name)]
     check = [OPENSSL, "dgst", "-sha384", *options, "-verify", str(tmp_path / "public.pem")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.errors import InvalidInput, StoreError
-from fairgauge.parties.issuer_server import BOOK_FILE, Book
+from fairgauge.parties.issuer_server import _BOOK_FILE, Book
 
 STUDY, TICKET = "5" * 64, b"t" * 16
 
@@ -35,8 +35,8 @@ def test_the_file_has_no_time_no_order_and_no_request(tmp_path: Path):
     assert [row[0][0] for row in kept] == [3, 7, 9]
     assert {len(row[1]) for row in kept} == {32}
     book.close()
-    assert b"the blinded message" not in (tmp_path / BOOK_FILE).read_bytes()
-    assert (tmp_path / BOOK_FILE).stat().st_mode & 0o777 == 0o600
+    assert b"the blinded message" not in (tmp_path / _BOOK_FILE).read_bytes()
+    assert (tmp_path / _BOOK_FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_where_rows_lie_in_the_file_does_not_tell_who_came_first(tmp_path: Path):
@@ -44,7 +44,7 @@ def test_where_rows_lie_in_the_file_does_not_tell_who_came_first(tmp_path: Path)
     tickets = [chance.randbytes(16) for _ in range(40)]
 
     def by_place() -> list[bytes]:
-        data = (tmp_path / BOOK_FILE).read_bytes()
+        data = (tmp_path / _BOOK_FILE).read_bytes()
         return sorted(tickets, key=data.index, reverse=True)  # SQLite fills a page from its end
 
     book = Book(tmp_path, STUDY)
@@ -64,7 +64,7 @@ def test_a_book_is_for_one_study(tmp_path: Path):
 
 
 def test_what_is_no_book_is_left_alone(tmp_path: Path):
-    (tmp_path / BOOK_FILE).write_bytes(b"no database" * 100)
+    (tmp_path / _BOOK_FILE).write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="SQLITE_NOTADB"):
         Book(tmp_path, STUDY)
     with pytest.raises(StoreError, match="cannot be used"):

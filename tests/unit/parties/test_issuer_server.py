@@ -12,7 +12,7 @@ from fairgauge.collector.admission import Gate
 from fairgauge.errors import InvalidInput
 from fairgauge.parties import issuer_server
 from fairgauge.parties.blind_signing import key_in
-from fairgauge.parties.issuer_server import REQUEST_TYPE, RESPONSE_TYPE, IssuerServer
+from fairgauge.parties.issuer_server import _RESPONSE_TYPE, REQUEST_TYPE, IssuerServer
 from fairgauge.server.bearer_tokens import new_token
 from fairgauge.study import Issuer as Named
 from fairgauge.study import Study
@@ -56,7 +56,7 @@ def test_a_ticket_is_exchanged_for_a_token(issuer: IssuerServer, study: Study):
     begun, ticket = begin_pass(key), issuer.new_ticket()
     request = begun.request(key, challenge)
     first, again = exchange(issuer, ticket, request), exchange(issuer, ticket, request)
-    assert (first.status_code, first.headers["content-type"]) == (200, RESPONSE_TYPE)
+    assert (first.status_code, first.headers["content-type"]) == (200, _RESPONSE_TYPE)
     assert first.content == again.content
     assert Gate.of(study).id_of(begun.token(key, challenge, first.content))  # type: ignore[union-attr]
     other = exchange(issuer, ticket, begin_pass(key).request(key, challenge))

@@ -13,9 +13,9 @@ from fairgauge.estimation.gap_score import Thrown
 from fairgauge.estimation.interval_kinds import kind_of
 from fairgauge.estimation.interval_readers import READERS
 from fairgauge.planning import choose_design
-from fairgauge.planning.answering import answering_lines, with_answering
+from fairgauge.planning.answering import _answering_lines, with_answering
 from fairgauge.planning.api import design, plan
-from fairgauge.planning.choose_design import share_slope
+from fairgauge.planning.choose_design import _share_slope
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.targets.assumed_values import AssumedValues
@@ -59,7 +59,7 @@ def test_tables_for_known_and_estimated_splits_are_as_good_as_they_should_be(
         scores = scores_of(ratio).by("centred")
         channel = make_channel(scores, Decimal(epsilon), design="centred")[1]
         constant = abs(scores.gap_constant(scores.decoder(channel)))
-        found = Z * math.sqrt(scores.variance(channel) / answers) + share_slope(scores.target) * (1 + constant)
+        found = Z * math.sqrt(scores.variance(channel) / answers) + _share_slope(scores.target) * (1 + constant)
         assert 50 * found == pytest.approx(points, rel=0.01, abs=digit)
         if ratio > 1:
             # As read it is no wider: a group that answered more often is divided by its own share, too.
@@ -126,7 +126,7 @@ def test_a_plan_has_three_lines_with_the_tables_that_design_makes(quick: None):
     sex = Attribute("sex", {"female": 0.5, "male": 0.5})
     asked_of = [Question(RECALL, sex, expect=0.9)]
     (found,) = plan(RECALL, sex, epsilon=1, clients=10_000, expect=0.9, interval="normal")
-    lines = answering_lines(asked_of, 0, found)
+    lines = _answering_lines(asked_of, 0, found)
     assert [line.answering for line in lines] == ["any", "1.1", "alike"]
     assert lines[0].error == found.row(found.best or "").error
     for line in lines:
@@ -137,7 +137,7 @@ def test_a_plan_has_three_lines_with_the_tables_that_design_makes(quick: None):
         assert read == pytest.approx(line.error)
     assert lines[0].error >= lines[1].error > lines[2].error
     (needed,) = plan(RECALL, sex, epsilon=1, error=0.02, expect=0.9, interval="normal")
-    (first, *_, last) = answering_lines(asked_of, 0, needed)
+    (first, *_, last) = _answering_lines(asked_of, 0, needed)
     best = needed.row(needed.best or "").clients or 0
     assert first.clients == pytest.approx(best, rel=0.05)
     assert (last.clients or 0) < 0.5 * best
@@ -147,7 +147,7 @@ def test_three_groups_have_three_lines_too(quick: None):
     shares = {"a": "0.4", "b": "0.3", "c": "0.3"}
     asked = Attribute("group", shares)
     (found,) = plan(RECALL, asked, epsilon=2, clients=50_000, interval="normal")
-    lines = answering_lines([Question(RECALL, asked)], 0, found)
+    lines = _answering_lines([Question(RECALL, asked)], 0, found)
     assert [line.answering for line in lines] == ["any", "1.1", "alike"]
     assert lines[0].error == pytest.approx(found.row(found.best or "").error)
     (made,) = design(RECALL, replace(asked, answering="alike"), epsilon=2, clients=50_000)
@@ -156,7 +156,7 @@ def test_three_groups_have_three_lines_too(quick: None):
     assert read == pytest.approx(lines[2].error)
     assert lines[0].error > 1.2 * lines[2].error
     many = Attribute("group", [str(number) for number in range(7)], ["0.1"] * 6 + ["0.4"])
-    assert answering_lines([Question(RECALL, many)], 0, found) == ()
+    assert _answering_lines([Question(RECALL, many)], 0, found) == ()
 
 
 def test_several_metrics_have_three_lines_each_with_the_tables_that_design_makes(quick: None):
@@ -181,7 +181,7 @@ def test_groups_without_shares_are_of_equally_many_people(quick: None):
     stated = Attribute("age", {"a": "0.333333", "b": "0.333333", "c": "0.333334"})
     (found,) = plan(RECALL, stated, epsilon=2, clients=50_000, interval="normal")
     one, other = (
-        answering_lines([Question(RECALL, each)], 0, found) for each in (Attribute("age", ["a", "b", "c"]), stated)
+        _answering_lines([Question(RECALL, each)], 0, found) for each in (Attribute("age", ["a", "b", "c"]), stated)
     )
     assert [line.error for line in one] == pytest.approx([line.error for line in other], rel=1e-5)
     assert one[2].error < 0.9 * one[0].error
@@ -191,7 +191,7 @@ def test_a_band_leaves_what_no_number_of_clients_takes_away(quick: None):
     sex = Attribute("sex", {"female": 0.5, "male": 0.5}, answering="1.02")
     (found,) = plan(RECALL, sex, epsilon="0.5", clients=3_000, expect=0.9, interval="normal")
     (line,) = (
-        line for line in answering_lines([Question(RECALL, sex, expect=0.9)], 0, found) if line.answering == "1.02"
+        line for line in _answering_lines([Question(RECALL, sex, expect=0.9)], 0, found) if line.answering == "1.02"
     )
     assert _scores(sex).by(line.design).target.shares_known
     assert line.clients is None or line.clients > 10**5

@@ -10,7 +10,7 @@ from fairgauge.errors import InvalidInput
 from fairgauge.planning.attribute_input import Grouping, read_attribute, read_groups
 from fairgauge.planning.input import ask
 from fairgauge.study import Comparison
-from fairgauge.study.attribute import INDEPENDENT
+from fairgauge.study.attribute import _INDEPENDENT
 from fairgauge.study.margins import side_name
 from tests.samples import RECALL
 
@@ -41,7 +41,7 @@ def test_counts_become_shares_that_sum_to_one(tmp_path: Path):
 
 def test_margins_are_taken_as_independent_and_the_study_says_so():
     found = read("sex=female:0.4,male:0.6", "age=young:0.25,old:0.75")
-    assert (found.shares, found.share_source) == (("0.1", "0.3", "0.15", "0.45"), INDEPENDENT)
+    assert (found.shares, found.share_source) == (("0.1", "0.3", "0.15", "0.45"), _INDEPENDENT)
 
 
 def test_cells_answer_as_it_is_typed():

@@ -7,7 +7,7 @@ import pytest
 from fairgauge.designs import make_channel
 from fairgauge.estimation.interval_kinds import kind_of
 from fairgauge.planning import choose_design as chosen
-from fairgauge.planning.choose_design import USUAL_CLIENTS, choice_sentence, choose_design
+from fairgauge.planning.choose_design import _USUAL_CLIENTS, choice_sentence, choose_design
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.scores import Scores
@@ -29,7 +29,7 @@ def test_the_planned_interval_decides_where_shares_are_estimated():
     assert widths[0] < 0.95 * widths[1]
 
 
-@pytest.mark.parametrize(("answers", "asked"), [(None, USUAL_CLIENTS), (500.0, 500.0)])
+@pytest.mark.parametrize(("answers", "asked"), [(None, _USUAL_CLIENTS), (500.0, 500.0)])
 def test_it_is_the_number_of_answers_that_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, answers: float | None, asked: float
 ):

@@ -9,7 +9,7 @@ from fairgauge.crowd.crowd_epsilon import crowd_of_channels
 from fairgauge.designs import make_channel
 from fairgauge.errors import Impossible, InvalidInput
 from fairgauge.estimation.interval_kinds import kind_of
-from fairgauge.planning.crowd_plan import CrowdAim, best_local, least_draws, plan_in_crowd
+from fairgauge.planning.crowd_plan import CrowdAim, _best_local, least_draws, plan_in_crowd
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.scores import Scores
@@ -41,13 +41,13 @@ def test_more_than_a_collector_draws_is_impossible() -> None:
 
 
 def test_what_devices_allow_is_the_most() -> None:
-    assert best_local(SCORES, SIMPLE, AIM)[0] == 4
-    assert best_local(SCORES, SIMPLE, replace(AIM, local_limit=Decimal("1.5")))[0] == Decimal("1.5")
+    assert _best_local(SCORES, SIMPLE, AIM)[0] == 4
+    assert _best_local(SCORES, SIMPLE, replace(AIM, local_limit=Decimal("1.5")))[0] == Decimal("1.5")
 
 
 def test_the_epsilon_is_the_one_with_the_narrowest_interval() -> None:
     aim = replace(AIM, epsilon=Decimal("0.05"))
-    local, crowd = best_local(SCORES, SIMPLE, aim)
+    local, crowd = _best_local(SCORES, SIMPLE, aim)
 
     def width(epsilon: str) -> float:
         channel = make_channel(SCORES, Decimal(epsilon), design=SIMPLE)[1]

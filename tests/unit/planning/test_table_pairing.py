@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from fairgauge.planning import table_pairing
-from fairgauge.planning.table_pairing import best_tables, can_share, joint_table, shared_tables
+from fairgauge.planning.table_pairing import _joint_table, best_tables, can_share, shared_tables
 from fairgauge.study import Attribute, Metric, Question
 from fairgauge.targets.scores import Scores
 
@@ -66,7 +66,7 @@ def test_the_best_two_share_a_table_in_whatever_order_they_come():
     sums = []
     for both in pairs:
         alone = [best_tables(mixed(name), Decimal(4))[0].variances[0] for pair in both for name in pair]
-        tables_of = [joint_table(mixed(pair), Decimal(4)) for pair in both]
+        tables_of = [_joint_table(mixed(pair), Decimal(4)) for pair in both]
         shared = [v for table in tables_of if table is not None for v in table.variances]
         sums.append(sum(v / own for v, own in zip(shared, alone, strict=True)))
     best = pairs[sums.index(min(sums))]
@@ -80,7 +80,7 @@ def test_more_than_eight_are_paired_with_their_neighbours_in_an_order_of_their_o
 
 
 def test_a_table_for_values_in_the_other_order_is_the_same_table():
-    one, other = (joint_table(mixed(names), Decimal(2)) for names in ("ab", "ba"))
+    one, other = (_joint_table(mixed(names), Decimal(2)) for names in ("ab", "ba"))
     assert one is not None
     assert other is not None
     assert one.variances == other.variances[::-1]
@@ -98,7 +98,7 @@ def test_a_table_for_groups_in_the_other_order_is_the_same_table():
         shares = {"female": "0.57", "male": "0.43"}
         sex = Attribute("sex", {group: shares[group] for group in groups}, answering="alike")
         questions = [Question(RECALL, sex, expect="0.9", spread="0.1"), Question(FPR, sex)]
-        table = joint_table(questions, Decimal(2), design="centred")
+        table = _joint_table(questions, Decimal(2), design="centred")
         assert table is not None
         rows = [table.questions[0].channel.table[4 * n : 4 * n + 4] for n in range(2)]
         found.append((dict(zip(groups, rows, strict=True)), table.variances))
@@ -112,12 +112,12 @@ def test_only_gaps_of_two_known_groups_share_a_table():
     for attribute in (three, Attribute("sex", ["female", "male"])):
         assert not can_share([Question(RECALL, attribute), Question(FPR, attribute)])
     assert not can_share(asked(abstain=True))
-    assert joint_table([*asked(RECALL), Question(FPR, three)], Decimal(2)) is None
-    assert joint_table(asked(), Decimal(2), design="laplace") is None
+    assert _joint_table([*asked(RECALL), Question(FPR, three)], Decimal(2)) is None
+    assert _joint_table(asked(), Decimal(2), design="laplace") is None
 
 
 def test_fixed_clients_have_their_own():
-    found = joint_table(asked(), Decimal(2), design="uncentred")
+    found = _joint_table(asked(), Decimal(2), design="uncentred")
     assert found is not None
     assert (found.design, found.questions[0].channel.symbols) == ("uncentred", 4)
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from fairgauge.estimation import Interval, QuestionEstimate
 from fairgauge.reports.device_sentences import question_sentence
-from fairgauge.reports.small_multiples import MOST_GAPS, gap_panels, left_out_sentence, mean_panels, shown_gaps
+from fairgauge.reports.small_multiples import _MOST_GAPS, gap_panels, left_out_sentence, mean_panels, shown_gaps
 from fairgauge.study import Attribute, Comparison
 from fairgauge.study.margins import margins, planned, side_name, usual_comparisons
 from tests.samples import sample_question
@@ -64,13 +64,13 @@ def test_of_190_gaps_the_largest_are_shown_and_the_rest_is_said():
     found = found_for(MANY)
     assert len(found.gaps) == 190
     shown = shown_gaps(found)
-    assert len(shown) == MOST_GAPS
+    assert len(shown) == _MOST_GAPS
     assert shown[0][0] == ("t18", "t19")
     assert left_out_sentence(found) == (
         "The 24 largest of 190 gaps are shown. The other 166, 115 of them clear, are in the JSON."
     )
     ((title, rows),) = titles(gap_panels(asked(MANY), found))
-    assert (title, len(rows)) == (None, MOST_GAPS)
+    assert (title, len(rows)) == (None, _MOST_GAPS)
 
 
 def test_few_gaps_are_all_shown_in_their_order():

@@ -9,7 +9,7 @@ import pytest
 from fairgauge.estimation import estimate
 from fairgauge.reports.html_report import render_report
 from fairgauge.reports.provenance import Provenance, SealNote
-from fairgauge.reports.study_facts import assumptions, facts, response_sentence, seal_facts
+from fairgauge.reports.study_facts import _response_sentence, assumptions, facts, seal_facts
 from fairgauge.study import Attribute, Model, Study
 from tests.samples import RECALL
 from tests.surveys import expected_tally, people, study, tells_all
@@ -66,7 +66,7 @@ def test_the_report_says_who_asked_whom_and_why(asked: Study):
 def test_what_is_not_known_is_not_said():
     names = [fact.name for fact in facts(PLAIN, 10, Provenance())]
     assert names == ["Response"]
-    assert response_sentence(PLAIN, 10, Provenance()) == "10 answers; how many were asked is not stated"
+    assert _response_sentence(PLAIN, 10, Provenance()) == "10 answers; how many were asked is not stated"
     assert seal_facts(study(tells_all()), Provenance()) == []
 
 

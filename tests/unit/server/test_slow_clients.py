@@ -15,10 +15,10 @@ from uvicorn.server import ServerState
 
 from fairgauge.collector.config import CollectorLimits
 from fairgauge.server.slow_clients import (
-    COPIES,
-    MOST_HEADERS,
-    MOST_PIECES,
-    REQUEST_BYTES,
+    _COPIES,
+    _MOST_HEADERS,
+    _MOST_PIECES,
+    _REQUEST_BYTES,
     HurriedProtocol,
     make_protocol,
 )
@@ -204,7 +204,7 @@ async def upload(*reads: bytes) -> tuple[int, Transport]:
 
 def test_a_body_in_tiny_pieces_is_refused_and_the_rest_is_not_parsed():
     taken, transport = asyncio.run(upload(BEGIN, chunks(1, 40_000), chunks(1, 40_000)))
-    assert taken <= MOST_PIECES + 2
+    assert taken <= _MOST_PIECES + 2
     assert transport.written.startswith(b"HTTP/1.1 400 ")
     assert b"1000 pieces" in transport.written
     assert transport.closing
@@ -224,10 +224,10 @@ def test_what_the_network_cuts_is_not_counted():
 
 def test_the_bodies_of_all_requests_on_a_connection_are_counted():
     async def run() -> tuple[HurriedProtocol, Transport]:
-        with connected(CollectorLimits(pipelined=3, held_bytes=10_000 + 3 * REQUEST_BYTES)) as (protocol, transport):
+        with connected(CollectorLimits(pipelined=3, held_bytes=10_000 + 3 * _REQUEST_BYTES)) as (protocol, transport):
             body = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n" + b"x" * 4000
             protocol.data_received(body + body)
-            assert 8000 <= protocol.held_bytes() - 2 * REQUEST_BYTES < 10_000
+            assert 8000 <= protocol.held_bytes() - 2 * _REQUEST_BYTES < 10_000
             assert not transport.aborted
             protocol.data_received(body)
         return protocol, transport
@@ -235,7 +235,7 @@ def test_the_bodies_of_all_requests_on_a_connection_are_counted():
     protocol, transport = asyncio.run(run())
     assert transport.aborted
     assert protocol.peers.evicted == 1
-    assert protocol.held_bytes() - REQUEST_BYTES < 4000, "an answer being made keeps its request, and no body"
+    assert protocol.held_bytes() - _REQUEST_BYTES < 4000, "an answer being made keeps its request, and no body"
 
 
 def test_headers_have_a_largest_number_and_the_rest_is_not_parsed():
@@ -244,8 +244,8 @@ def test_headers_have_a_largest_number_and_the_rest_is_not_parsed():
             protocol.data_received(b"GET / HTTP/1.1\r\n" + b"".join(b"a%d:\r\n" % n for n in range(count)))
         return len(protocol.headers), transport.written[:13]
 
-    assert asyncio.run(run(MOST_HEADERS + 1)) == (MOST_HEADERS, b"")  # the last one may go on
-    assert asyncio.run(run(1000)) == (MOST_HEADERS, b"HTTP/1.1 431 ")
+    assert asyncio.run(run(_MOST_HEADERS + 1)) == (_MOST_HEADERS, b"")  # the last one may go on
+    assert asyncio.run(run(1000)) == (_MOST_HEADERS, b"HTTP/1.1 431 ")
 
 
 def test_headers_and_addresses_of_all_connections_have_a_largest_size_together():
@@ -297,7 +297,7 @@ def test_what_a_connection_held_is_let_go_when_it_is_cut_off():
             assert transport.aborted
             return protocol.held_bytes()
 
-    assert asyncio.run(run()) < 2 * COPIES * 8000 + REQUEST_BYTES
+    assert asyncio.run(run()) < 2 * _COPIES * 8000 + _REQUEST_BYTES
 
 
 def test_those_who_wait_for_their_turn_make_room_for_a_newcomer():

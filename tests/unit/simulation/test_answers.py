@@ -89,7 +89,7 @@ def test_coins_that_would_be_unfair_are_tossed_again():
 
 
 def test_everyone_answers_once_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(room, "BLOCK", 64)
+    monkeypatch.setattr(room, "_BLOCK", 64)
     blocks = list(answers(two_questions(), PEOPLE))
     assert len(blocks) == 16
     assert sum(map(len, blocks)) == 1000
@@ -97,7 +97,7 @@ def test_everyone_answers_once_whatever_the_blocks(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_file_holds_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(room, "BLOCK", 300)
+    monkeypatch.setattr(room, "_BLOCK", 300)
     study, file, told = two_questions(), tmp_path / "answers.parquet", list[int]()
     tally = write_parquet(study, PEOPLE, file, progress=told.append)
     assert (tally.contributors, sum(told)) == (1000, 1000)

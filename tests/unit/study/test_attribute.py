@@ -8,7 +8,7 @@ import pytest
 
 from fairgauge.errors import BadStudy
 from fairgauge.study import Attribute, Comparison
-from fairgauge.study.attribute import INDEPENDENT
+from fairgauge.study.attribute import _INDEPENDENT
 from tests.samples import RECALL, SEX
 
 AGE = Attribute("age", {"18-29": "0.25", "30+": "0.75"}, answering="alike")
@@ -31,7 +31,7 @@ def test_crossed_shares_are_independent_unless_given_and_that_is_said() -> None:
     cells = Attribute.crossed(SEX, AGE)
     assert cells.name == "sex by age"
     assert cells.groups == ("female, 18-29", "female, 30+", "male, 18-29", "male, 30+")
-    assert (cells.shares, cells.share_source) == (("0.15", "0.45", "0.1", "0.3"), INDEPENDENT)
+    assert (cells.shares, cells.share_source) == (("0.15", "0.45", "0.1", "0.3"), _INDEPENDENT)
     given = Attribute.crossed(SEX, AGE, name="cells", shares=[0.1, 0.2, 0.3, 0.4], answering="alike")
     assert (given.name, given.shares, given.share_source) == ("cells", ("0.1", "0.2", "0.3", "0.4"), None)
     assert Attribute.crossed(SEX, replace(AGE, shares=None, answering="any")).shares is None

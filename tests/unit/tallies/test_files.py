@@ -74,7 +74,7 @@ def test_what_is_not_there_or_no_answers_is_named(name: str, rule: str, tmp_path
 
 def test_parts_are_as_large_as_they_may_be_and_progress_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch):
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(files, "PART", 1)
+    monkeypatch.setattr(files, "_PART", 1)
     found = from_files(STUDY, [folder], engine=QUICK, progress=lambda done, whole: told.append((done, whole)))
     assert found.contributors == 3 * len(ANSWERS.ids)
     assert len(told) == 6

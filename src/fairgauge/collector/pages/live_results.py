@@ -36,20 +36,20 @@ from fairgauge.study import Study
 from fairgauge.study.noisy_counts import FEWEST
 from fairgauge.tallies import Tally
 
-CONFIDENCE = 0.99
+_CONFIDENCE = 0.99
 _KEPT = 64  # studies whose results are kept in memory
 _BUDGET = 1.5  # seconds for one look, most of them for the past
 _REST = 5  # how much longer results are shown than they took to be worked out
 _VOICES = 16  # ways of writing in which results are kept in memory
-POLL_SECONDS = 1.0
-BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there
+_POLL_SECONDS = 1.0
+_BEAT_SECONDS = 15.0  # a comment from time to time tells both sides that the other one is still there
 _POLL_PART = 10  # working results out may take a tenth of the time
 _RETRY = b"retry: 3000\n\n"
 _OVER = b"event: over\ndata: \n\n"
 
 
 @dataclass(frozen=True)
-class SpokenResults:
+class _SpokenResults:
     """What the answers to a study say, in one language."""
 
     questions: list[QuestionView]
@@ -77,7 +77,7 @@ class Results:
     batch: int | None = None  # how many answers a batch has, if counts leave in batches
     at_end: bool = False  # whether they leave at the end only
     answers: int = 0  # how many came, whether their counts may be seen or not
-    spoken: dict[Voice, SpokenResults] = field(default_factory=dict, compare=False, repr=False)
+    spoken: dict[Voice, _SpokenResults] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def waiting(self) -> bool:
@@ -108,12 +108,14 @@ class Results:
     def released(self) -> str:
         """What is shown of the answers, and when more will be; empty if all of it always is."""
         if self.at_end:
-            return sites_sentence(self.answers, over=self.over)
+            return _sites_sentence(self.answers, over=self.over)
         if self.waiting:
             return Sentence.of("results.waves")
-        return "" if self.batch is None else release_sentence(self.batch, shown=self.tally.contributors, over=self.over)
+        return (
+            "" if self.batch is None else _release_sentence(self.batch, shown=self.tally.contributors, over=self.over)
+        )
 
-    def told(self, voice: Voice) -> SpokenResults:
+    def told(self, voice: Voice) -> _SpokenResults:
         """Return all of it in a language; whoever asks next in the same way gets the same."""
         found = self.spoken.get(voice)
         if found is None:
@@ -196,7 +198,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
     if known.last is not None and known.last.tally == tally and known.last.estimate.interval == interval:
         found = known.last.estimate
     else:
-        found = estimate(study, tally, confidence=CONFIDENCE, interval=interval)
+        found = estimate(study, tally, confidence=_CONFIDENCE, interval=interval)
     if now.over or now.at_end:
         return Results(study, tally, found, [], now.over, complete=True)
     errors = [aimed_error(question, now.aim) for question in study.questions]
@@ -206,7 +208,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
                 question,
                 error,
                 tables=len(study.tables),
-                confidence=CONFIDENCE,
+                confidence=_CONFIDENCE,
                 interval=interval,
                 drawn=study.drawn_for_each,
             )
@@ -214,7 +216,7 @@ def _reckon(now: _Now, known: _Known) -> Results:
         ]
     past = [look for look in now.looks if look.contributors < tally.contributors and study.order is None]
     for look in reversed([look for look in past if look.contributors not in known.past]):  # the latest matter most
-        then = estimate(study, look, confidence=CONFIDENCE, interval=interval)
+        then = estimate(study, look, confidence=_CONFIDENCE, interval=interval)
         known.past[look.contributors] = [q.gaps for q in then.questions]
         if time.monotonic() - started > _BUDGET:  # here, so that at least one is done at each look
             break
@@ -240,10 +242,10 @@ def _drawn(found: QuestionEstimate) -> str:
     return Sentence.of("results.gap-between", first=pair[0], second=pair[1])
 
 
-def _told(results: Results, voice: Voice) -> SpokenResults:
+def _told(results: Results, voice: Voice) -> _SpokenResults:
     study, estimate = results.study, results.estimate
     steps = zip(study.questions, results.progress, strict=False)  # of sites nothing is shown on the way
-    return SpokenResults(
+    return _SpokenResults(
         views(study, estimate, over=results.over, voice=voice),
         [progress_view(question, step, naming(study, question, voice)) for question, step in steps],
         held=results.held,
@@ -260,7 +262,7 @@ def _told(results: Results, voice: Voice) -> SpokenResults:
     )
 
 
-def release_sentence(batch: int, *, shown: int, over: bool) -> str:
+def _release_sentence(batch: int, *, shown: int, over: bool) -> str:
     """Return what is shown of the answers, and when more will be.
 
     >>> release_sentence(1000, shown=0, over=False)
@@ -273,7 +275,7 @@ def release_sentence(batch: int, *, shown: int, over: bool) -> str:
     return Sentence.of("results.some", shown=shown, batch=batch)
 
 
-def sites_sentence(answered: int, *, over: bool) -> str:
+def _sites_sentence(answered: int, *, over: bool) -> str:
     """Return how many sites answered, and when their sum is shown; empty where it is.
 
     >>> sites_sentence(2, over=False).partition(": ")[0]
@@ -338,7 +340,7 @@ class Live:
                     if found is not None and found.over:
                         yield _OVER
                         return
-                elif not await watch.wait(BEAT_SECONDS):
+                elif not await watch.wait(_BEAT_SECONDS):
                     yield b":\n\n"
 
     @contextmanager
@@ -366,7 +368,7 @@ class Live:
                 if found is not last:
                     last = found
                     watch.show(found)
-            await asyncio.sleep(max(POLL_SECONDS, _POLL_PART * (time.monotonic() - started)))
+            await asyncio.sleep(max(_POLL_SECONDS, _POLL_PART * (time.monotonic() - started)))
         del self._watches[entry.digest]
 
 
@@ -393,7 +395,9 @@ class _Watch:
         if self.found is None:
             raise LookupError("there is nothing to show yet")
         if voice not in self._events:
-            self._events[voice] = asyncio.ensure_future(self._desk.work(partial(event_of, self.found, voice), EVERYONE))
+            self._events[voice] = asyncio.ensure_future(
+                self._desk.work(partial(_event_of, self.found, voice), EVERYONE)
+            )
         return self._events[voice]
 
     def tell(self) -> None:
@@ -411,7 +415,7 @@ class _Watch:
         return True
 
 
-def event_of(results: Results, voice: Voice) -> bytes:
+def _event_of(results: Results, voice: Voice) -> bytes:
     """Return what a page shows of results, as an event."""
     text = templates().get_template("live.html").render(results=results, told=results.told(voice), voice=voice)
     lines = "".join(f"data: {line}\n" for line in text.splitlines())

@@ -33,7 +33,7 @@ from fairgauge.study.attribute import ANY
 from fairgauge.study.numbers import as_count, as_epsilon
 from fairgauge.targets.channel_inputs import OUTSIDERS
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 # What the study itself says, by its own names.
 _TERMS = ("opens", "closes", "contact", "operator", "purpose", "model", "retention")
 FIELDS = (
@@ -201,7 +201,7 @@ async def _desk(request: Request, *, status: int = 200, **more: object) -> Respo
     return page(request, "operator.html", status=status, voice=None, **found, **values | more)
 
 
-async def _design(request: Request, run: Callable[[], T]) -> T:
+async def _design(request: Request, run: Callable[[], _T]) -> _T:
     async with pages_of(request).designing:
         return await asyncio.to_thread(run)
 

@@ -41,13 +41,13 @@ _FOR_SCRIPTS = (
 )  # fmt: skip
 _ABOUT = ("language.name", "language.direction")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?")
-POLICY = (
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
-def policy(issuer: str = "") -> str:
+def _policy(issuer: str = "") -> str:
     """Return what the page may do: with blind tickets, also ask the issuer that the study names.
 
     >>> "connect-src 'self' https://issuer.example;" in policy("issuer.example")
@@ -56,8 +56,8 @@ def policy(issuer: str = "") -> str:
     True
     """
     if not _HOST.fullmatch(issuer):
-        return POLICY
-    return POLICY.replace("connect-src 'self'", f"connect-src 'self' https://{issuer}")
+        return _POLICY
+    return _POLICY.replace("connect-src 'self'", f"connect-src 'self' https://{issuer}")
 
 
 async def show(request: Request) -> Response:
@@ -68,7 +68,7 @@ async def show(request: Request) -> Response:
     tag = voice_of(request).tag
     headers = {
         "Cache-Control": "no-store",  # nothing of what a person types may be kept with the page
-        "Content-Security-Policy": policy("" if entry.gate is None else entry.gate.issuer),
+        "Content-Security-Policy": _policy("" if entry.gate is None else entry.gate.issuer),
         "Content-Language": tag,
         "Vary": "Accept-Language",
     }
@@ -142,7 +142,7 @@ def integrity(data: bytes) -> str:
     return f"sha384-{b64encode(sha384(data).digest()).decode()}"
 
 
-def source(name: str) -> str:
+def _source(name: str) -> str:
     """Return a module: a file, or one that is made from the catalogue of words or the style sheet."""
     if name == "languages.js":
         return _script().decode()
@@ -159,7 +159,7 @@ def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
         raise ValueError(f"{' imports '.join((*above, name))}: modules must not import each other in a circle")
     if name in order:
         return
-    text = source(name)
+    text = _source(name)
     for _, _, needed in _IMPORT.findall(text):
         _visit(needed, order, (*above, name))
     order.append(name)
@@ -169,12 +169,12 @@ def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
 
 
 def _exports(name: str) -> list[str]:
-    return [str(found) for found in _EXPORT.findall(source(name))]
+    return [str(found) for found in _EXPORT.findall(_source(name))]
 
 
 def _wrapped(name: str) -> str:
     """Return a module as a function that is called at once, so that its names stay its own."""
-    text = source(name)
+    text = _source(name)
 
     def imported(match: re.Match[str]) -> str:
         names, whole, module = match.groups()
@@ -190,7 +190,7 @@ def _wrapped(name: str) -> str:
 
 
 @cache
-def for_scripts() -> dict[str, dict[str, object]]:
+def _for_scripts() -> dict[str, dict[str, object]]:
     """Return the part of the catalogue that scripts use, by language."""
     return {
         tag: {key: text for key, text in texts.items() if key in _ABOUT or key.partition(".")[0] in _FOR_SCRIPTS}
@@ -201,7 +201,7 @@ def for_scripts() -> dict[str, dict[str, object]]:
 @cache
 def _script() -> bytes:
     """Return the words of scripts as a module for browsers."""
-    return f"export const LANGUAGES = {json.dumps(for_scripts(), ensure_ascii=False, indent=1)};\n".encode()
+    return f"export const LANGUAGES = {json.dumps(_for_scripts(), ensure_ascii=False, indent=1)};\n".encode()
 
 
 # What is served as /static/...: modules, which other sites may import, and what the page has around them.

@@ -34,7 +34,7 @@ from fairgauge.errors import OF_BEFORE, StoreAway, StoreError, StoreFull
 
 # For a statement or a connection; then the sender is told to come again.  An answer may wait for the group before its
 # own, and devices give up after 20 seconds of silence: both must have ended by then.
-SECONDS = 8
+_SECONDS = 8
 _LONG_SECONDS = 86_400  # a large table takes as long as it takes
 _MIGRATING = 0x46474753  # the key of the advisory lock
 _WHAT = "this PostgreSQL database"
@@ -94,8 +94,8 @@ WITH gone AS (DELETE FROM answers WHERE study = $1 RETURNING study, id, payload)
 INSERT INTO answers (study, id, payload) SELECT study, id, payload FROM gone ORDER BY id
 """
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class PostgresStore(SqlStore):
@@ -130,8 +130,8 @@ class PostgresStore(SqlStore):
                 address,
                 min_size=1,
                 max_size=_CONNECTIONS,
-                command_timeout=SECONDS,
-                timeout=SECONDS,
+                command_timeout=_SECONDS,
+                timeout=_SECONDS,
                 server_settings=settings,
             )
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
@@ -149,7 +149,7 @@ class PostgresStore(SqlStore):
     async def close(self) -> None:
         """Finish what is running, then disconnect."""
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(_SECONDS):
                 await self._pool.close()
         except TimeoutError:
             self._pool.terminate()
@@ -234,7 +234,7 @@ class PostgresStore(SqlStore):
         try:
             async with self._pool.acquire() as connection:
                 await _until_unseen(connection)
-                await connection.execute(f"SET lock_timeout = '{SECONDS}s'")
+                await connection.execute(f"SET lock_timeout = '{_SECONDS}s'")
                 for table in _SCRUBBED:
                     await connection.execute(f"VACUUM (FULL) {table}", timeout=_LONG_SECONDS)
                 await connection.execute("RESET lock_timeout")
@@ -248,14 +248,14 @@ class PostgresStore(SqlStore):
     async def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in await self._ask(lambda: self._pool.fetch(sql, *values))]
 
-    async def _change(self, change: Callable[P, Change[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        async def make() -> T:
+    async def _change(self, change: Callable[_P, Change[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        async def make() -> _T:
             async with self._pool.acquire() as connection, connection.transaction():
                 return await _steps(connection, change(*args, **kwargs))
 
         return await self._ask(make)
 
-    async def _ask(self, query: Callable[[], Awaitable[T]]) -> T:
+    async def _ask(self, query: Callable[[], Awaitable[_T]]) -> _T:
         """Run a query; try again where PostgreSQL says that nothing was done and another try may succeed."""
         for attempt in range(1, _TRIES + 1):
             try:
@@ -271,14 +271,14 @@ class PostgresStore(SqlStore):
         raise AssertionError("the last try returns or raises")
 
 
-async def _steps(connection: Any, change: Change[T]) -> T:
+async def _steps(connection: Any, change: Change[_T]) -> _T:
     """Run the statements of a change, within a transaction."""
     given: list[tuple[Any, ...]] | None = None
     while True:
         try:
             step = change.send(given)
         except StopIteration as end:
-            found: T = end.value
+            found: _T = end.value
             return found
         given = []
         if not isinstance(step, Statement):
@@ -329,7 +329,7 @@ async def version_at(address: str) -> int:
         StoreError: If it cannot be reached, or has a later version than this program knows, or one of before the first.
     """
     try:
-        connection = await asyncpg.connect(address, timeout=SECONDS, command_timeout=SECONDS)
+        connection = await asyncpg.connect(address, timeout=_SECONDS, command_timeout=_SECONDS)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
         raise StoreError(f"PostgreSQL cannot be reached: {type(error).__name__}") from None
     try:

@@ -34,7 +34,7 @@ from fairgauge.collector.stores.store import CLOSED, FRESH, Row
 from fairgauge.errors import OF_BEFORE, StoreAway, StoreDamaged, StoreError, StoreFull
 
 APPLICATION_ID = 0x46474753  # "FGGS": tells our files from other programs'
-MIXED = 50_000  # answers that are written anew at a time: some hundred milliseconds, in which others wait
+_MIXED = 50_000  # answers that are written anew at a time: some hundred milliseconds, in which others wait
 _READERS = 2
 _SCRUBS = 10  # times to try for a second each
 _START_SECONDS = 5.0  # a start may take so long to look for damage: most of a file of a few gigabytes
@@ -327,12 +327,12 @@ def _mix(number: int, start: bytes) -> Change[bytes | None]:
     of the page.  Written anew they lie there in the order of their ids, which are random.
     """
     sql = "SELECT study, id, payload FROM answers WHERE study = $1 AND id >= $2 ORDER BY id LIMIT $3"
-    rows = yield Statement(sql, (number, start, MIXED))
+    rows = yield Statement(sql, (number, start, _MIXED))
     if rows:
         sql = "DELETE FROM answers WHERE study = $1 AND id BETWEEN $2 AND $3"
         yield Statement(sql, (number, rows[0][1], rows[-1][1]))
         yield Statement("INSERT INTO answers (study, id, payload) VALUES ($1, $2, $3)", rows, many=True)
-    return rows[-1][1] + b"\0" if len(rows) == MIXED else None
+    return rows[-1][1] + b"\0" if len(rows) == _MIXED else None
 
 
 def _mix_waiting(number: int) -> Change[None]:

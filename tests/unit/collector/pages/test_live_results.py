@@ -22,7 +22,7 @@ STUDY = sample_study()
 @pytest.fixture
 def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Run a coroutine function with a collector that has a public study, and its pages."""
-    monkeypatch.setattr(live_results, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(live_results, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(live_results, "_POLL_PART", 0)
 
     def run(scene: Callable[[Desk, Pages], Awaitable[None]], **settings: object) -> None:
@@ -88,7 +88,7 @@ def test_a_hundred_listeners_share_one_poll(watch, monkeypatch: pytest.MonkeyPat
             return await tally(number)
 
         monkeypatch.setattr(desk.collector.store, "tally", counted)
-        monkeypatch.setattr(live_results, "POLL_SECONDS", 3600.0)
+        monkeypatch.setattr(live_results, "_POLL_SECONDS", 3600.0)
         listeners = [pages.live.join(entry) for _ in range(100)]
         heard = await asyncio.gather(*(news(events) for events in listeners))
         assert len(set(heard)) == 1
@@ -186,7 +186,7 @@ def test_a_store_that_is_away_for_a_while_ends_nothing(watch, monkeypatch: pytes
 
 
 def test_silence_is_filled_with_comments(watch, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(live_results, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(live_results, "_BEAT_SECONDS", 0.02)
 
     async def scene(desk: Desk, pages: Pages) -> None:
         events = pages.live.join(await desk.collector.entry(STUDY.digest))

@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge import __version__
 from fairgauge.collector.pages import take_part
-from fairgauge.collector.pages.take_part import bundle, integrity, source, types
+from fairgauge.collector.pages.take_part import _source, bundle, integrity, types
 
 STATIC = files("fairgauge.collector").joinpath("static")
 CLIENT = STATIC.joinpath("fairgauge-client.js").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def test_it_loads_nothing_and_has_every_module_once() -> None:
     assert f"Version {__version__}." in text
     # What a module needs stands above it.
     for name in modules:
-        needed = re.findall(r'^import [^;]*? from "\./([\w.-]+)";', source(name), re.MULTILINE)
+        needed = re.findall(r'^import [^;]*? from "\./([\w.-]+)";', _source(name), re.MULTILINE)
         assert all(modules.index(one) < modules.index(name) for one in needed)
 
 
@@ -64,7 +64,7 @@ def test_types_name_all_that_a_ledger_does() -> None:
     ],
 )
 def test_a_module_that_cannot_be_put_in_is_refused(monkeypatch: pytest.MonkeyPatch, text: str, rule: str) -> None:
-    monkeypatch.setattr(take_part, "source", lambda _: text)
+    monkeypatch.setattr(take_part, "_source", lambda _: text)
     with pytest.raises(ValueError, match=re.escape(rule)):
         bundle.__wrapped__()
 

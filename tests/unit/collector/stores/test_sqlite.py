@@ -112,7 +112,7 @@ def test_where_rows_lie_tells_everything_if_they_are_not_written_anew(tmp_path: 
 
 
 def test_answers_are_written_anew_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sqlite, "MIXED", 7)
+    monkeypatch.setattr(sqlite, "_MIXED", 7)
     found = by_place(asyncio.run(sealed_file(tmp_path / "gauge.db", 10)))
     rank = {id_: number for number, id_ in enumerate(CAME)}
     kept = sum(rank[one] < rank[after] for one, after in pairwise(found))
