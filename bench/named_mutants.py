@@ -51,11 +51,12 @@ class Place:
 def places_of(mutant: NamedMutant, source: Path) -> list[Place]:
     """Return every place that a mutant could be in: one, if it still fits."""
     words = mutant.before.split()
+    rarest = sorted(set(words), key=len, reverse=True)
     pattern, new = _change(words, mutant.after.split())
     return [
         Place(module, text[: found.start("old")] + new + text[found.end("old") :])
         for module, text in _texts(source)
-        if all(word in text for word in words)
+        if all(word in text for word in rarest)
         for found in pattern.finditer(text)
     ]
 

@@ -3,7 +3,6 @@
 Whether they are killed is what ``make mutants`` tells.
 """
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ def test_its_text_is_there_once_and_so_are_its_tests(mutant: NamedMutant):
     assert len(found) == 1, f"{mutant.before!r} is in {found or 'no module'}: write the mutant anew, its promise stays"
     assert places[0].source != (SOURCE / found[0]).read_text(encoding="utf-8")
     if found[0].endswith(".py"):
-        ast.parse(places[0].source)
+        compile(places[0].source, found[0], "exec", dont_inherit=True)
     assert mutant.tests
     assert killers_of(mutant, ROOT), f"{', '.join(mutant.tests)}: each must be one function below tests"
 

@@ -40,6 +40,7 @@ from tests.collecting.servers import (
     workers_of,
 )
 from tests.collecting.wire import Wire, answer_bytes
+from tests.programs import programs
 from tests.samples import sample_study
 
 STUDY = sample_study()
@@ -151,22 +152,21 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, when: str):
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: list[str], words: str):
     new_token(tmp_path / "secrets", name="me", role="operator")
-    server = start(tmp_path, "--port", "0", *arguments)
-    _, said = server.communicate(timeout=PATIENCE)
-    assert server.returncode == 2
-    assert words in said
-    assert len(said.splitlines()) == 1
+    done = programs().fairgauge("serve", "--secrets", "secrets", "--port", "0", *arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_mistyped_address_is_no_new_store(tmp_path: Path):
     record = Record(tmp_path / "secrets", Signer.in_folder(tmp_path / "secrets"))
     record.begin("2026-01-01T00:00:00Z")
     record.take("2026-01-01T00:00:00Z")
-    server = start(tmp_path, "--port", "0", "--store", "sqlite:///guage.db")
-    _, said = server.communicate(timeout=PATIENCE)
-    assert server.returncode == 1
-    assert "guage.db is not there, and" in said
-    assert "belongs to another one: is its address right?" in said
+    typed = ("--secrets", "secrets", "--port", "0", "--store", "sqlite:///guage.db")
+    done = programs().fairgauge("serve", *typed, folder=tmp_path)
+    assert done.returncode == 1
+    assert "guage.db is not there, and" in done.stderr
+    assert "belongs to another one: is its address right?" in done.stderr
     assert not (tmp_path / "guage.db").exists()
 
 
@@ -217,10 +217,7 @@ def test_listening_to_the_world_without_tls_is_warned_about(tmp_path: Path):
 
 
 def device(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [*COMMAND, "answer", "study.json", "--ledger", "ledger.sqlite3", *arguments],
-        capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder,
-    )  # fmt: skip
+    done = programs().fairgauge("answer", "study.json", "--ledger", "ledger.sqlite3", *arguments, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

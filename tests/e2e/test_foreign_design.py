@@ -1,12 +1,11 @@
 """A design that another package brings, from plan to estimate, by the real command."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import Programs, programs
 
 MODULE = """
 from fairgauge.designs import Design
@@ -22,45 +21,39 @@ design = Design("cautious", make, colour="#009E73", marker="D")
 GROUPS = ["--group", "female=0.5", "--group", "male=0.5", "--metric", "recall:0:1", "--epsilon", "1"]
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """A folder as ``pip install`` leaves it: a module and what its package says of itself."""
-    folder = tmp_path / "site"
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """A Python with a folder as ``pip install`` leaves it: a module and what its package says of itself."""
+    folder = tmp_path_factory.mktemp("site")
     about = folder / "cautious-1.0.dist-info"
-    about.mkdir(parents=True)
+    about.mkdir()
     (folder / "cautious_design.py").write_text(MODULE)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: cautious\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[fairgauge.designs]\ncautious = cautious_design:design\n")
-    return folder
+    return Programs({"PYTHONPATH": str(folder)})
 
 
-def run(site: Path, *args: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [sys.executable, "-c", "from fairgauge.cli import main; main()", *args],
-        capture_output=True, text=True, check=False, cwd=site.parent, env=environment,
-    )  # fmt: skip
+def run(where: Programs, folder: Path, *args: str) -> str:
+    done = where.fairgauge(*args, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_a_foreign_design_from_plan_to_estimate(site: Path):
-    (found,) = json.loads(run(site, "plan", *GROUPS, "--clients", "100000", "--json"))["questions"]
+def test_a_foreign_design_from_plan_to_estimate(there: Programs, tmp_path: Path):
+    (found,) = json.loads(run(there, tmp_path, "plan", *GROUPS, "--clients", "100000", "--json"))["questions"]
     rows = {row["design"]: row for row in found["designs"]}
     assert rows["cautious"]["error"] > rows["randomized-response"]["error"] > 0
-    made = run(site, "design", "--title", "Recall", *GROUPS, "--design", "cautious", "-o", "study.json")
+    made = run(there, tmp_path, "design", "--title", "Recall", *GROUPS, "--design", "cautious", "-o", "study.json")
     assert "recall: cautious, 4 symbols" in made
-    population = site.parent / "people.csv"
-    population.write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
-    run(site, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
-    told = json.loads(run(site, "estimate", "study.json", "tally.json", "--json"))
+    (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
+    run(there, tmp_path, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
+    told = json.loads(run(there, tmp_path, "estimate", "study.json", "tally.json", "--json"))
     assert "recall" in json.dumps(told)
 
 
-def test_without_the_package_its_study_is_still_estimated(site: Path):
-    run(site, "design", "--title", "Recall", *GROUPS, "--design", "cautious", "-o", "study.json")
-    (site.parent / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
-    elsewhere = site.parent / "elsewhere"
-    elsewhere.mkdir()
-    run(elsewhere, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
-    assert "female" in run(elsewhere, "estimate", "study.json", "tally.json")
+def test_without_the_package_its_study_is_still_estimated(there: Programs, tmp_path: Path):
+    run(there, tmp_path, "design", "--title", "Recall", *GROUPS, "--design", "cautious", "-o", "study.json")
+    (tmp_path / "people.csv").write_text("group,value,count\nfemale,0.9,50000\nmale,0.5,50000\n")
+    elsewhere = programs()
+    run(elsewhere, tmp_path, "simulate", "study.json", "people.csv", "--seed", "7", "-o", "tally.json")
+    assert "female" in run(elsewhere, tmp_path, "estimate", "study.json", "tally.json")

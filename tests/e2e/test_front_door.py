@@ -6,8 +6,6 @@ Nothing is typed about columns, labels or missing values but which columns are m
 import json
 import random
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from fairgauge.planning.study_draft import Draft
 from fairgauge.simulation import read_people, true_values
 from fairgauge.study import Study
+from tests.programs import programs
 
 
 def hospital(drawn: random.Random) -> str:
@@ -126,10 +125,7 @@ def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
     ]
     assert len(commands) <= 5
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-c", "from fairgauge.cli import main; main()", *command],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = programs().fairgauge(*command, folder=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
         if command[0] == "simulate":
             assert re.search("(interval holds|Every interval holds) the table's", done.stdout)
