@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Browser, Page, Route
 
 from fairgauge import __version__
 from fairgauge.client import Answer
@@ -19,7 +19,7 @@ from fairgauge.client.randomiser import draw_symbol
 from fairgauge.collector.pages.take_part import ASSETS
 from fairgauge.simulation import Cell
 from fairgauge.study import Metric, Study
-from tests.browser.conftest import Collecting, OpenVisitor
+from tests.browser.conftest import PATIENCE, Collecting, OpenVisitor
 from tests.recorder import Reply, recorder
 from tests.samples import THREE_LEVELS, sample_question, sample_study
 from tests.silence import NOT_LISTED, PEOPLE, hostile_studies
@@ -51,26 +51,49 @@ def serve(source: str, route: Route) -> None:
     route.fulfill(body=source, content_type="text/javascript")
 
 
+# What an earlier test has left: a document is new with every visit, and databases are not.
+FORGET = """async () => {
+    for (const { name } of await indexedDB.databases()) {
+        await new Promise((done, failed) => {
+            const gone = indexedDB.deleteDatabase(name);
+            gone.onsuccess = done;
+            gone.onerror = failed;
+        });
+    }
+    return (await indexedDB.databases()).length;
+}"""
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One tab for all of them: a new one takes longer than most of what is asked of it."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def client(collector: Collecting, visitor: OpenVisitor) -> OpenClient:
+def client(collector: Collecting, tab: Page) -> Iterator[OpenClient]:
     """Give a page that can import the client, honest or with one change to its source."""
 
     def new(change: Change | None = None, module: str = "fairgauge-client.js") -> Page:
-        person = visitor()
-
         if change is not None:
             source = ASSETS[module]().decode()
             assert change[0] in source, "a mutant whose place is gone is none"
-            person.context.route(f"**/{module}", partial(serve, source.replace(*change)))
+            tab.route(f"**/{module}", partial(serve, source.replace(*change)))
         for name in ("check.js", "limits.js", "crowd.js"):
-            person.context.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
-        person.context.route(
+            tab.route(f"**/{name}", partial(serve, FILE.with_name(name).read_text(encoding="utf-8")))
+        tab.route(
             "**/empty",
             lambda route: route.fulfill(body="<!doctype html><title>Empty</title>", content_type="text/html"),
         )
-        return person.open("/empty")
+        tab.goto(f"{collector.url}/empty")
+        assert tab.evaluate(FORGET) == 0
+        return tab
 
-    return new
+    yield new
+    tab.unroute_all()
 
 
 def missed(page: Page, script: str = "check.js", file: Path = FILE, *, without: str = "") -> list[str]:
