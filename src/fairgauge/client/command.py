@@ -447,13 +447,13 @@ def _hand_over(ledger: "Ledger", answer: "Answer", request: Request, how: "Way")
 
 def _misfits(request: Request, study: "Study", profile: dict[str, Any]) -> list[str]:
     """Return what of a profile the study cannot use, to be told when all is sent; at a terminal it is told now."""
-    from fairgauge.client.policy import at_terminal, misfits
+    from fairgauge.client.policy import misfits
 
     if not request.group and not request.value:
         rule = "must be given to answer, with nothing after = for what the person lacks; nothing was drawn"
         raise InvalidInput("group and value", "nothing", rule)
     found = misfits(study, profile)
-    if found and at_terminal(sys.stdin):
+    if found and _at_terminal(sys.stdin):
         raise CannotAnswer(f"{found[0]}; nothing was drawn")
     return found
 
@@ -510,11 +510,17 @@ def _read_private(request: Request, study: "Study", stdin: TextIO | None) -> tup
         for line in lines:
             value = from_stdin == (False, True) or (from_stdin[1] and line.partition("=")[0] in metrics)
             (values if value else groups).append(line)
-    from fairgauge.client.policy import at_terminal
-
-    if at_terminal(stdin):
+    if _at_terminal(stdin):
         _check_typed(groups, values, study)
     return ticket, {"group": _read_groups(groups, study), "values": dict(map(_read_value, values))}
+
+
+def _at_terminal(stdin: TextIO | None) -> bool:
+    """Tell whether somebody sits there, who may be told what does not fit and type something else.
+
+    A program may not: that it then sends nothing would tell whoever picked the study what the person has.
+    """
+    return stdin is not None and stdin.isatty()
 
 
 def _check_typed(groups: list[str], values: list[str], study: "Study") -> None:

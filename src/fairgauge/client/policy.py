@@ -16,7 +16,7 @@ depend on it.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 from fairgauge.client.answer import contributor_of
 from fairgauge.client.profile_entries import entry_of, is_inside
@@ -190,11 +190,3 @@ def unsettled(policy: Policy, profile: Mapping[str, Any], askers_give: Collectio
 
 def _lacks(given: Mapping[str, Any], name: str) -> bool:
     return name in given and given[name] is None
-
-
-def at_terminal(stdin: TextIO | None) -> bool:
-    """Tell whether somebody sits there, who may be told what does not fit and type something else.
-
-    A program may not: that it then sends nothing would tell whoever picked the study what the person has.
-    """
-    return stdin is not None and stdin.isatty()

@@ -1,6 +1,5 @@
 """The published document: what its parts must be together, its digest, and how its symbols are numbered."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.canonical import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
-from fairgauge.errors import BadStudy, BadTally, InvalidInput, NotPrivate
+from fairgauge.errors import BadStudy, BadTally, InvalidInput
 from fairgauge.lazy import body, late
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
@@ -311,13 +310,7 @@ class Study:
             NotPrivate: If a table spends more than declared.
         """
         for index, question in enumerate(self.questions):
-            if not question.private:
-                exact = question.mechanism.epsilon
-                spent = f"epsilon {exact!r}" if math.isfinite(exact) else "no finite epsilon"
-                raise NotPrivate(
-                    f"questions[{index}] ({question.metric.name} by {question.attribute.name}) "
-                    f"declares epsilon {question.epsilon} but its table has {spent}"
-                )
+            question.check_declared(f"questions[{index}]")
 
 
 def parse(data: bytes) -> Study:

@@ -1,5 +1,9 @@
-"""The question: one metric of one attribute, what is expected of it, and the mechanism that asks it."""
+"""The question: one metric of one attribute, what is expected of it, and the mechanism that asks it.
 
+It declares an epsilon, which is compared with the exact one of its mechanism.
+"""
+
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -7,7 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from fairgauge.channel import Channel
-from fairgauge.errors import BadStudy, InvalidInput
+from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from fairgauge.lazy import late
 from fairgauge.study.attribute import Attribute
 from fairgauge.study.checks import check_is, check_text, named
@@ -197,6 +201,18 @@ class Question:
     def private(self) -> bool:
         """Whether the table spends at most the declared epsilon; decided exactly."""
         return self.mechanism.within(Decimal(self.epsilon))
+
+    def check_declared(self, place: str) -> None:
+        """Compare the declared epsilon with the table's own, which is computed from its integers.
+
+        Raises:
+            NotPrivate: If the table spends more; it begins with the question's place in the document.
+        """
+        if not self.private:
+            exact_epsilon = self.mechanism.epsilon
+            spent = f"epsilon {exact_epsilon!r}" if math.isfinite(exact_epsilon) else "no finite epsilon"
+            asked = f"{place} ({self.metric.name} by {self.attribute.name})"
+            raise NotPrivate(f"{asked} declares epsilon {self.epsilon} but its table has {spent}")
 
 
 def counted(mechanism: NoisyCounts) -> tuple[Question, ...]:

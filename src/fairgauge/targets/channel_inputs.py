@@ -45,8 +45,10 @@ class Inputs:
     @classmethod
     def of(cls, channel: Channel, axis: int = 0) -> "Inputs":
         """Return the inputs of a channel, for the question whose value is on an axis."""
-        others = math.prod(len(levels) for place, levels in enumerate(channel.axes) if place != axis)
-        return cls(channel.groups, np.array(channel.axes[axis]) / LEVEL_UNIT, channel.abstain, others)
+        axes = channel.axes
+        own = axes[axis]
+        others = math.prod(map(len, axes)) // len(own)
+        return cls(channel.groups, np.array(own) / LEVEL_UNIT, channel.abstain, others)
 
     @property
     def count(self) -> int:
