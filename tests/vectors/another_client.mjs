@@ -149,15 +149,30 @@ export function became(status, body) {
   } catch { /* a page of a hotel's network */ }
   return status >= 400 && status < 500 && ![408, 425, 429].includes(status) ? "refused" : "again";
 }
+async function ask(address, options) {
+  const reply = await fetch(address, { redirect: "manual", ...options });
+  const parts = [];
+  let size = 0;
+  for await (const part of reply.body ?? []) {
+    if ((size += part.length) > 8 * 2 ** 20) refuse("too long");
+    parts.push(part);
+  }
+  return [reply.status, Buffer.concat(parts), reply.headers];
+}
 export async function send(collector, digest, body) {
-  const asked = { method: "POST", body, headers: { "content-type": "application/json" }, redirect: "manual" };
-  const reply = await fetch(`${collector}/studies/${digest}/answers`, asked).catch(() => null);
-  return reply ? became(reply.status, await reply.text()) : "again";
+  const asked = { method: "POST", body, headers: { "content-type": "application/json" } };
+  const reply = await ask(`${collector}/studies/${digest}/answers`, asked).catch(() => null);
+  return reply ? became(reply[0], reply[1].toString()) : "again";
 }
 
 if (process.argv.length === 5) {
   const [collector, digest, folder] = process.argv.slice(2);
-  const document = await fetch(`${collector}/studies/${digest}`, { redirect: "error" });
-  const drawn = answer(read(new Uint8Array(await document.arrayBuffer()), digest), JSON.parse(readFileSync(0, "utf8")), folder);
+  const [, bytes, headers] = await ask(`${collector}/studies/${digest}`);
+  const study = read(bytes, digest);
+  if (!existsSync(join(folder, `${digest}.json`))) { // nothing is drawn that the collector would refuse
+    if ((headers.get("fairgauge-admission") ?? "open") !== "open") refuse("it wants a ticket");
+    if (JSON.parse((await ask(`${collector}/studies/${digest}/status`))[1]).status !== "open") refuse("it takes no answers");
+  }
+  const drawn = answer(study, JSON.parse(readFileSync(0, "utf8")), folder);
   console.log(await send(collector, digest, drawn)); // if it says "again", run it again: the answer stays the same
 }

@@ -1,12 +1,16 @@
 """A client in another language, after docs/another-client.md: it meets the vectors, and a collector counts it."""
 
+import asyncio
 import json
 import re
 import shutil
+import socket
 import subprocess
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -119,9 +123,60 @@ def test_a_collector_counts_what_it_sends(tmp_path: Path) -> None:
     assert tally == [symbols[symbol] for symbol in range(study.symbols)]
 
 
-def _tally(server: ServerProcess, digest: str) -> Any:
-    import asyncio
+@needs_node
+def test_nothing_is_drawn_that_the_collector_would_refuse(tmp_path: Path) -> None:
+    study = replace(sample_study(), title="With tickets")
+    closed = replace(study, title="Closed early")
+    with ServerProcess(tmp_path, f"sqlite:///{tmp_path / 'gauge.db'}") as server:
+        _post(server, "/studies?admission=tickets", study.to_bytes())
+        _post(server, "/studies", closed.to_bytes())
+        _post(server, f"/studies/{closed.digest}/close", b"")
+        for one, why in ((study, "it wants a ticket"), (closed, "it takes no answers")):
+            done = _command(f"http://127.0.0.1:{server.port}", one.digest, tmp_path / "person")
+            assert done.returncode == 1
+            assert f"Error: {why}" in done.stderr
+    assert not (tmp_path / "person").exists()
 
+
+@needs_node
+def test_no_more_is_read_than_a_document_may_have(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sent = []
+
+        def pour() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                for _ in range(64):
+                    connection.sendall(b"x" * 2**20)
+                    sent.append(1)
+
+        thread = Thread(target=pour)
+        thread.start()
+        done = _command(f"http://127.0.0.1:{listener.getsockname()[1]}", "0" * 64, tmp_path)
+        thread.join()
+    assert "Error: too long" in done.stderr
+    assert len(sent) < 40
+
+
+def _command(collector: str, digest: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    assert NODE is not None
+    person = json.dumps({"group": {"sex": "female"}, "values": {"recall": "0.9"}})
+    command = [NODE, str(HERE / CLIENT), collector, digest, str(folder)]
+    return subprocess.run(command, input=person, capture_output=True, text=True, check=False, timeout=60)
+
+
+def _post(server: ServerProcess, path: str, body: bytes) -> None:
+    async def run() -> tuple[int, bytes]:
+        async with Wire(server.port) as wire:
+            return await wire.request("POST", path, body, token=server.token)
+
+    status, said = asyncio.run(run())
+    assert status in (200, 201), said
+
+
+def _tally(server: ServerProcess, digest: str) -> Any:
     async def run() -> Any:
         async with Wire(server.port) as wire:
             return await wire.request("GET", f"/studies/{digest}/tally", b"", token=server.token)
