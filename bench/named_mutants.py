@@ -1933,6 +1933,24 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_an_interval_is_as_wide_as_chi_square_says",
     ),
     _mutant(
+        "strata: what a weighed gap is about is not said",
+        "warnings = (_about(parts), _effect(",
+        "warnings = (_effect(",
+        "test_what_it_is_about_and_the_design_effect_are_said",
+    ),
+    _mutant(
+        "strata: the design effect is that of the answers' shares",
+        "float(np.sum(weights**2 / (answers / answers.sum())))",
+        "float(np.sum(weights * (answers / answers.sum())))",
+        "test_what_it_is_about_and_the_design_effect_are_said",
+    ),
+    _mutant(
+        "strata: the study of one does not say that it is about one alone",
+        'return [] if part is None else [Sentence.of("strata.alone", of=part.of, name=part.name, share=',
+        'return [] if part is None else [][:0] and [Sentence.of("strata.alone", of=part.of, name=part.name, share=',
+        "test_a_study_of_one_stratum_says_that_it_is_about_no_others_and_so_does_its_report",
+    ),
+    _mutant(
         "strata: one that is missing is not noticed",
         "if total != 1:",
         "if total > 1:",
@@ -2810,6 +2828,12 @@ NAMED: tuple[NamedMutant, ...] = (
         "bound -= _HANDICAP * abs(bound)",
         "bound += _HANDICAP * abs(bound)",
         "test_a_hint_that_says_too_much_is_no_proof",
+    ),
+    _mutant(
+        "designs: an expectation makes a table worse where hardly anything is hidden",
+        "if epsilon > _AIMED:",
+        "if epsilon > 12:",
+        "test_where_hardly_anything_is_hidden_a_table_is_for_any_mean",
     ),
     _mutant(
         "designs: a search ends though its solution breaks rows",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairgauge.designs import few_groups
 from fairgauge.designs.classical_designs import hadamard, laplace, randomized_response, simple_variances
 from fairgauge.designs.optimal import _references, total_measures, uncentred
 from fairgauge.targets.assumed_values import AssumedValues
@@ -115,6 +116,14 @@ def test_expecting_the_right_mean_helps():
     for_aimed, for_all = (uncentred(scores, Decimal(1)) for scores in (aimed, unaimed))
     assert aimed.privacy_variance(for_aimed) < aimed.privacy_variance(for_all)
     assert unaimed.privacy_variance(for_all) < unaimed.privacy_variance(for_aimed) < float("inf")
+
+
+def test_where_hardly_anything_is_hidden_a_table_is_for_any_mean(monkeypatch: pytest.MonkeyPatch):
+    aimed, unaimed = (Scores(Target((0.5, 0.5), shares_known=False), AssumedValues(expect=e)) for e in (0.8, None))
+    assert uncentred(aimed, Decimal(2)) != uncentred(unaimed, Decimal(2))
+    # At 8 it takes a minute to see that there such a table is read more sharply.
+    monkeypatch.setattr(few_groups, "_AIMED", 1)
+    assert uncentred(aimed, Decimal(2)) == uncentred(unaimed, Decimal(2))
 
 
 @pytest.mark.parametrize("shares", [(1 / 3,) * 3, (0.45, 0.45, 0.1)])
