@@ -3548,10 +3548,16 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_a_column_is_there_once",
     ),
     _mutant(
-        "front door: a study that a draft designed forgets how tables are read",
-        "return made.read_by(self.table)",
-        "return made",
+        "front door: a frame is read without what its labels mean",
+        "else read_people(study, population, reading).population",
+        "else read_people(study, population).population",
         "test_a_frame_is_planned_and_simulated_as_it_is",
+    ),
+    _mutant(
+        "front door: a line is printed where the bar stands",
+        "self.bar.stop()",
+        "self.bar.start()",
+        "test_what_is_printed_meanwhile_stands_above_the_bar",
     ),
     _mutant(
         "study: it asks for tickets and releases counts in batches, so that nobody can answer",

@@ -169,18 +169,18 @@ compares its tally with the table now:
 
 | command | then, s | now, s | first line now, s | now / then |
 |---|---:|---:|---:|---:|
-| plan --help | 0.61 | 0.03 | 0.01 | 0.04 |
-| design --help | 0.59 | 0.03 | 0.01 | 0.04 |
-| report --help | 0.46 | 0.02 | 0.02 | 0.05 |
-| verify --help | 0.50 | 0.02 | 0.01 | 0.05 |
-| plan, clients and epsilon | 1.84 | 1.56 | 0.84 | 0.85 |
-| plan, an expectation | 2.62 | 2.19 | 1.07 | 0.84 |
-| design, two groups | 1.01 | 0.84 | 0.66 | 0.83 |
-| design, six cells | 0.87 | 0.68 | 0.56 | 0.78 |
-| verify | 0.63 | 0.56 | 0.42 | 0.89 |
-| simulate | 0.56 | 0.67 | 0.54 | 1.19 |
-| estimate | 0.59 | 0.54 | 0.47 | 0.91 |
-| report | 0.64 | 0.66 | 0.57 | 1.04 |
+| plan --help | 0.64 | 0.03 | 0.01 | 0.04 |
+| design --help | 0.68 | 0.03 | 0.01 | 0.04 |
+| report --help | 0.60 | 0.03 | 0.01 | 0.05 |
+| verify --help | 0.66 | 0.03 | 0.02 | 0.04 |
+| plan, clients and epsilon | 1.98 | 1.77 | 0.65 | 0.89 |
+| plan, an expectation | 2.90 | 2.47 | 0.63 | 0.85 |
+| design, two groups | 1.09 | 0.85 | 0.65 | 0.78 |
+| design, six cells | 0.94 | 0.79 | 0.58 | 0.84 |
+| verify | 0.62 | 0.64 | 0.46 | 1.04 |
+| simulate | 0.60 | 0.67 | 0.53 | 1.12 |
+| estimate | 0.72 | 0.72 | 0.56 | 0.99 |
+| report | 0.75 | 0.73 | 0.59 | 0.97 |
 """
 
 
