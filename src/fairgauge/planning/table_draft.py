@@ -121,7 +121,10 @@ def _two_groups(found: TableSummary) -> str:
     common = f"two to {MOST_GROUPS} labels that {FEW_PEOPLE} people and one in {FEW_OF} have each"
     rule = f"{common}. A study compares groups: "
     if any(len(one.labels) > 1 and not one.names_people and not one.is_metric for one in found.columns):
-        return f"{rule}name the column, and labels that fewer have: --group-column COLUMN --group LABEL --group LABEL"
+        counted = any(one.is_metric and not one.is_part for one in found.columns)
+        many = '. Where a row stands for many people, call the column that says how many "count"' if counted else ""
+        said = "name the column, and labels that fewer have: --group-column COLUMN --group LABEL --group LABEL"
+        return f"{rule}{said}{many}"
     return f"{rule}take a table with people of at least two, or write the study's own file by hand"
 
 

@@ -69,7 +69,6 @@ _SAYS_NO = ("no", "false", "n", "non", "faux", "nein", "falsch", "nee", "nej", "
 _YES = dict.fromkeys(_SAYS_YES, "1") | dict.fromkeys(_SAYS_NO, "0")
 # Of a column's entries: nearly all of them.
 _MOSTLY = 0.9
-_FRACTION = re.compile(r"[.,%]")
 _DASH = re.compile(r"\s*[-‐-―−]\s*")
 
 
@@ -122,9 +121,14 @@ class Column:
                 self.labels[text] += times
         if not self.many:
             self.differing = len(self.labels) / max(self.known, 1)
-            self._fractions = self._numeric and any(_FRACTION.search(one) for one in self.labels)
+            self._fractions = self._numeric and any(map(self._is_fraction, self.labels))
         if len(self.labels) > _MOST_LABELS:
             self.labels, self.many = Counter(), True
+
+    def _is_fraction(self, text: str) -> bool:
+        """Return whether an entry is written as a fraction: 0.5, 50% or 0,5, and not 1,204 people."""
+        value = number(text, decimal_comma=self.decimal_comma, hundred=True)
+        return value is not None and ("%" in text or value != value.to_integral_value() or "." in text)
 
     def _add_number(self, entry: Any, text: str, times: int) -> None:
         value = number(entry, decimal_comma=self.decimal_comma, hundred=True)

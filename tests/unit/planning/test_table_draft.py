@@ -364,3 +364,20 @@ def test_a_frame_is_planned_and_simulated_as_it_is(library: Any):
             fg.simulate(one, data)
     with pytest.raises(InvalidInput, match="attribute=nothing: must be given beside a metric"):
         fg.plan(list(draft.metrics), clients=100, epsilon=1)
+
+
+def test_thousands_of_people_in_a_row_are_no_fractions():
+    data = {
+        "SEX": ["Female", "Male"] * 3,
+        "ACCURACY": ["62.5", "80", "97.5%"] * 2,
+        "PEOPLE": ["1,204", "2,340", "803"] * 2,
+    }
+    _, found = drafted(data)
+    assert (found.table.count, found.attribute and found.attribute.groups) == ("PEOPLE", ("Female", "Male"))
+
+
+def test_a_table_of_few_rows_is_told_how_rows_count_people():
+    data = {"sex": ["f", "m"], "accuracy": [0.8, 0.9], "cases": [100, 200]}
+    with pytest.raises(InvalidInput, match='call the column that says how many "count"'):
+        drafted(data)
+    assert drafted({"count": data.pop("cases"), **data})[1].metrics[0].name == "accuracy"
