@@ -1,4 +1,4 @@
-"""Seven tables that have everything wrong with them: from a clone to a true result in at most five commands.
+"""Ten tables that have everything wrong with them: from a clone to a true result in at most five commands.
 
 Nothing is typed about columns, labels or missing values but which columns are meant, and no command is refused.
 """
@@ -99,6 +99,38 @@ def clinic(drawn: random.Random) -> str:
     return "\n".join(rows) + "\n"
 
 
+def export(drawn: random.Random) -> str:
+    """Three lines above the names, a space before percent signs, days, m and w beside whole words, a sum at the end."""
+    rows = ["\ufeffErkennungsrate;;;", "Stand: 12.03.2026;;;", ";;;", "Nr.;Geschlecht;Trefferquote (%);Letzter Test"]
+    for number in range(2000):
+        sex = drawn.choices(["weiblich", "männlich", "m", "w", "k. A.", "divers"], [40, 38, 10, 9, 2, 0.1])[0]
+        value = min(max(drawn.gauss(78 if sex in ("weiblich", "w") else 86, 10), 0), 100)
+        told = drawn.choices([f"{value:.1f} %".replace(".", ","), "", "n. v."], [95, 3, 2])[0]
+        rows.append(f"K{number:05};{sex};{told};{drawn.randint(1, 28):02}.{drawn.randint(1, 12):02}.2025")
+    return "\r\n".join([*rows, "Summe;;;"]) + "\r\n"
+
+
+def office(drawn: random.Random) -> str:
+    """A dozen rows in capitals: tabs, thousands of people in each, some values with percent signs, a blank group."""
+    rows = ["REGION\tSEX\tACCURACY\tPEOPLE"]
+    for region in ("North", "South"):
+        for sex in ("Female", "Male", ""):
+            for value, people in (("62.5", 1204), ("80", 2340), ("97.5%", 803)):
+                rows.append(f"{region}\t{sex}\t{value}\t{people * drawn.randint(1, 3) if sex else 12:,}")
+    return "\n".join(rows) + "\n"
+
+
+def survey(drawn: random.Random) -> str:
+    """Names and addresses, yes and no in four spellings, a question mark, one person of a group."""
+    rows = ["name,email,joined,ethnicity,helped"]
+    for number in range(1500):
+        group = "Tuvaluan" if number == 17 else drawn.choices("ABC", [50, 30, 20])[0]
+        yes = drawn.random() < {"A": 0.6, "B": 0.5}.get(group, 0.55)
+        told = drawn.choices([("yes", "YES") if yes else ("no", "No"), ("?", "")], [95, 5])[0]
+        rows.append(f'"Doe, J",j{number}@x.org,2024-0{drawn.randint(1, 9)}-17,{group},{drawn.choice(told)}')
+    return "\n".join(rows) + "\n"
+
+
 TABLES = {
     "hospital": (hospital, []),
     "european": (european, []),
@@ -106,6 +138,9 @@ TABLES = {
     "school": (school, []),
     "counted": (counted, []),
     "clinic": (clinic, []),
+    "export": (export, []),
+    "office": (office, []),
+    "survey": (survey, []),
     "bank": (bank, ["--group-column", "sex", "--group-column", "age group", "--metric-column", "approved"]),
 }
 
@@ -148,5 +183,9 @@ def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
         "Who",
         "nainen",
         "S00",
+        "K00",
+        "Summe",
+        "Tuvaluan",
+        "x.org",
     ):
         assert secret not in published
