@@ -40,8 +40,8 @@ RUN = Path(__file__).parents[2] / "examples" / "first-study" / "run.py"
 CODE = f"""
 import runpy, sys
 from decimal import Decimal
-from fairgauge.planning import figure
-figure._EPSILONS = [Decimal(1)]
+from fairgauge.planning import plan_figure
+plan_figure._EPSILONS = [Decimal(1)]
 sys.path.insert(0, {str(RUN.parent)!r})
 runpy.run_path({str(RUN)!r}, run_name="__main__")
 """
@@ -51,8 +51,8 @@ runpy.run_path({str(RUN)!r}, run_name="__main__")
 def running(folder: Path, *arguments: str) -> Iterator[tuple[Program, TextIO]]:
     """Run the script, and give it with what it says."""
     said, saying = os.pipe()
-    with os.fdopen(said, encoding="utf-8") as out, Path(os.devnull).open("wb") as nowhere:
-        process = programs().start(CODE, *arguments, folder=folder, out=saying, err=nowhere.fileno())
+    with os.fdopen(said, encoding="utf-8") as out, (folder / "errors").open("wb") as errors:
+        process = programs().start(CODE, *arguments, folder=folder, out=saying, err=errors.fileno())
         os.close(saying)
         try:
             yield process, out
@@ -72,7 +72,7 @@ def test_it_shows_everything_and_stops_its_collector(tmp_path: Path):
         said = ""
         while "Ctrl-C ends it" not in said:
             line = out.readline()
-            assert line, said
+            assert line, said + (tmp_path / "errors").read_text()
             said += line
         (url,) = re.findall(r"^   (http://\S+)$", said, re.MULTILINE)
         (token,) = re.findall(r"Token of its operator: (\S+)", said)
