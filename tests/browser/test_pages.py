@@ -372,7 +372,7 @@ def test_names_of_any_length_fit(visitor: OpenVisitor, published: Collecting):
 
 
 def test_a_study_in_a_notebook_fits_a_phone(visitor: OpenVisitor):
-    terms = {
+    terms: dict[str, Any] = {
         "operator": "Examplewatch, Responsible AI",
         "contact": f"{'fairness' * 5}@example.org",
         "purpose": "To see.",
