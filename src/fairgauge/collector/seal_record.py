@@ -300,7 +300,7 @@ def open_record(folder: Path, at: str) -> tuple[Signer, Record]:
     return signer, record
 
 
-def belongs_elsewhere(folder: Path) -> bool:
+def _belongs_elsewhere(folder: Path) -> bool:
     """Tell whether a folder of secrets was used with a store: its record says so, or only its key is left."""
     if read_record(folder).taken:
         return True
@@ -310,7 +310,17 @@ def belongs_elsewhere(folder: Path) -> bool:
         return not (folder / FILE).exists()
 
 
-def other_store(what: str, folder: Path) -> str:
+def refuse_new_store(what: str, folder: Path) -> None:
+    """Refuse to make a store where the secrets belong to one.
+
+    Raises:
+        StoreError: Beginning with what is the matter.
+    """
+    if _belongs_elsewhere(folder):
+        raise StoreError(_other_store(what, folder))
+
+
+def _other_store(what: str, folder: Path) -> str:
     """Return what to say of a store that is new, or is not there, where the secrets belong to one."""
     return (
         f"{what}, and {folder} belongs to another one: is its address right? If that one was lost, put a copy in its "
@@ -329,11 +339,11 @@ async def refuse_other_record(store: Store, folder: Path, *, new: bool = False) 
     Raises:
         StoreError: If the store is new and the record is not, the record is not there any more, or has another seal.
     """
-    before = belongs_elsewhere(folder)  # others may start now: a record is taken after its store knows of it
+    before = _belongs_elsewhere(folder)  # others may start now: a record is taken after its store knows of it
     known = {fingerprint for purpose, fingerprint in await store.keys() if purpose == KEY}
     record = read_record(folder)
     if before and not new and not known and not await store.studies():
-        raise StoreError(other_store("this is a new store", folder))
+        raise StoreError(_other_store("this is a new store", folder))
     if known and not record.of(known):
         raise StoreError(
             f"{folder / FILE} is not the record of seals that this store belongs to: point --secrets to the folder "

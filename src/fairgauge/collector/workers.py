@@ -28,7 +28,7 @@ from fairgauge import __version__
 from fairgauge.collector.app import CollectorApp, make_app
 from fairgauge.collector.config import Config
 from fairgauge.collector.retention import SteadyClock
-from fairgauge.collector.seal_record import belongs_elsewhere, other_store, refuse_other_record
+from fairgauge.collector.seal_record import refuse_new_store, refuse_other_record
 from fairgauge.collector.service import Collector
 from fairgauge.collector.signatures import refuse_other_keys
 from fairgauge.collector.stores import open_store
@@ -83,8 +83,8 @@ def serve(config: Config, *, announce: Callable[[str], None]) -> None:
 async def _run(config: Config, listener: socket.socket, announce: Callable[[str], None]) -> None:
     folder, path = Path(config.secrets), Path(config.store.removeprefix("sqlite:///"))
     made = config.store.startswith("sqlite:///") and not path.exists()
-    if made and not config.new_store and belongs_elsewhere(folder):
-        raise StoreError(other_store(f"{path} is not there", folder))
+    if made and not config.new_store:
+        refuse_new_store(f"{path} is not there", folder)
     store = await open_store(config.store)
     try:
         await refuse_other_keys(store, folder)

@@ -17,7 +17,6 @@ table.  Other packages add designs through :mod:`fairgauge.designs.registry`.
 from fairgauge.designs.registry import (
     AUTO,
     LEAST_EPSILON,
-    MOST_EPSILON,
     Design,
     check_design,
     designs_for,
@@ -30,7 +29,6 @@ from fairgauge.designs.registry import (
 __all__ = [
     "AUTO",
     "LEAST_EPSILON",
-    "MOST_EPSILON",
     "Design",
     "check_design",
     "designs_for",

@@ -6,8 +6,8 @@ format number, and unknown fields are refused.  Numbers are integers, or decimal
 floats; whoever makes a study in Python may give numbers of any kind.
 """
 
-from fairgauge.study.attribute import MOST_GROUPS, Attribute, Comparison
-from fairgauge.study.document import MOST_QUESTIONS, Study, Table, parse
+from fairgauge.study.attribute import Attribute, Comparison
+from fairgauge.study.document import Study, Table, parse
 from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts
@@ -17,8 +17,6 @@ from fairgauge.study.terms import Issuer, Model, Release, Stratum
 
 __all__ = [
     "ANY_VALUES",
-    "MOST_GROUPS",
-    "MOST_QUESTIONS",
     "MOST_SYMBOLS",
     "Attribute",
     "Comparison",

@@ -4,8 +4,8 @@ Counting answers one by one needs nothing but Python.  ``from_frame`` counts tho
 those in files; both leave the counting to an engine that exists, and load it when they are called.
 """
 
-from fairgauge.tallies.files import ENGINES, from_files
+from fairgauge.tallies.files import from_files
 from fairgauge.tallies.frame_count import from_frame
 from fairgauge.tallies.tally import Tally
 
-__all__ = ["ENGINES", "Tally", "from_files", "from_frame"]
+__all__ = ["Tally", "from_files", "from_frame"]
