@@ -12,7 +12,7 @@ from fairgauge.lazy import late
 from fairgauge.study.checks import at, check_is, check_name, check_prose, check_text, listed, looks_of, named
 from fairgauge.study.numbers import Number, decimal_text, exact
 
-MOST_GROUPS = 64
+_MOST_GROUPS = 64
 _MOST_FACTORS = 4
 _MOST_COMPARISONS = 2048
 _INDEPENDENT = "the shares of each attribute, taken as independent"
@@ -161,8 +161,8 @@ class Attribute:
         return cls(title, cells(plain), cross=plain, **more)
 
     def _check_groups(self) -> None:
-        if not 2 <= len(self.groups) <= MOST_GROUPS:
-            raise BadStudy("groups", f"{len(self.groups)} groups", f"must be from 2 to {MOST_GROUPS}")
+        if not 2 <= len(self.groups) <= _MOST_GROUPS:
+            raise BadStudy("groups", f"{len(self.groups)} groups", f"must be from 2 to {_MOST_GROUPS}")
         seen: set[str] = set()
         for index, group in enumerate(self.groups):
             check_name(f"groups[{index}]", group)

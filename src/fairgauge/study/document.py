@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         translations: Mapping[str, Texts] | None
 
 
-MOST_QUESTIONS = 64
+_MOST_QUESTIONS = 64
 _WAVES = "waves"
 _INTEGERS = {
     "retention": (0, 36525),  # days: a hundred years
@@ -332,8 +332,8 @@ def _check_questions(study: Study) -> None:
         if not question.designed:
             name = f"{question.metric.name} by {question.attribute.name}"
             raise BadStudy(f"questions[{index}]", name, "must be designed: fairgauge.design gives it a mechanism")
-    if not 1 <= len(study.questions) <= MOST_QUESTIONS:
-        raise BadStudy("questions", f"{len(study.questions)} questions", f"must be from 1 to {MOST_QUESTIONS}")
+    if not 1 <= len(study.questions) <= _MOST_QUESTIONS:
+        raise BadStudy("questions", f"{len(study.questions)} questions", f"must be from 1 to {_MOST_QUESTIONS}")
     if len(study.tables) > 1 and any(question.mechanism.counts_people for question in study.questions):
         raise BadStudy("questions", f"{len(study.tables)} tables", "must be one, where it has noisy counts")
     asked = [(question.metric.name, question.attribute.name) for question in study.questions]
