@@ -170,9 +170,9 @@ def deliver(
 def _retry_after(header: str | None, *, now: datetime) -> float:
     """Return the seconds that a ``Retry-After`` header asks for, as a number or as a date; 0 if it makes no sense.
 
-    >>> retry_after("120", now=datetime(2026, 11, 15, tzinfo=UTC))
+    >>> _retry_after("120", now=datetime(2026, 11, 15, tzinfo=UTC))
     120.0
-    >>> retry_after("Sun, 15 Nov 2026 00:01:00 GMT", now=datetime(2026, 11, 15, tzinfo=UTC))
+    >>> _retry_after("Sun, 15 Nov 2026 00:01:00 GMT", now=datetime(2026, 11, 15, tzinfo=UTC))
     60.0
     """
     text = (header or "").strip()

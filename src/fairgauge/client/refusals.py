@@ -40,7 +40,7 @@ def refusal_text(code: str) -> str:
 
     >>> refusal_text("ledger")
     "fairgauge: this device gives no answer: the device's ledger cannot be used"
-    >>> refusal_text(UNTOLD) == TEXT
+    >>> refusal_text(UNTOLD) == _TEXT
     True
     """
     return f"{_TEXT}: {TOLD[code]}" if code in TOLD else _TEXT

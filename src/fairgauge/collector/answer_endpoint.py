@@ -237,7 +237,7 @@ async def _counted(collector: Collector, entry: Entry, body: bytes) -> bytes:
 def _slices(body: bytes) -> Iterator[bytes]:
     r"""Cut a body at line ends, into parts that are read in a moment.
 
-    >>> [len(part) for part in slices(b"x" * 30_000 + b"\n" + b"y" * 10_000 + b"\nz\n")]
+    >>> [len(part) for part in _slices(b"x" * 30_000 + b"\n" + b"y" * 10_000 + b"\nz\n")]
     [30000, 10002]
     """
     at, end = 0, len(body.removesuffix(b"\n"))

@@ -62,7 +62,7 @@ def _nearest_mixtures(laws: Matrix, rows: Matrix, *, costs: Matrix | None = None
         near: How much may be left to gain for each answer.
 
     >>> rows = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
-    >>> nearest_mixtures(np.array([[0.25, 0.2, 0.55], [0.9, 0.1, 0.0]]), rows).round(6).tolist()
+    >>> _nearest_mixtures(np.array([[0.25, 0.2, 0.55], [0.9, 0.1, 0.0]]), rows).round(6).tolist()
     [[0.25, 0.75], [1.0, 0.0]]
     """
     price = np.ones((len(laws), len(rows))) if costs is None else costs

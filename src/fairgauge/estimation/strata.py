@@ -95,7 +95,7 @@ def standardised(
 def _design_effect(weights: Vector, answers: Vector) -> float:
     r"""Return by how much weighing multiplies the variance: :math:`\sum_h w_h^2 / f_h`, f_h the parts of the answers.
 
-    >>> round(design_effect(np.array([0.5, 0.5]), np.array([70, 30])), 2)
+    >>> round(_design_effect(np.array([0.5, 0.5]), np.array([70, 30])), 2)
     1.19
     """
     return float(np.sum(weights**2 / (answers / answers.sum())))

@@ -40,7 +40,7 @@ def _mean_bounds(mean: float, factor: float, spread: float = math.inf) -> tuple[
 
     Guarantee: sharp, if any part of the group may have answered.
 
-    >>> [round(end, 3) for end in mean_bounds(0.9, 1.5)], [round(end, 3) for end in mean_bounds(0.9, 1.5, 0.15)]
+    >>> [round(end, 3) for end in _mean_bounds(0.9, 1.5)], [round(end, 3) for end in _mean_bounds(0.9, 1.5, 0.15)]
     ([0.857, 0.931], [0.87, 0.926])
 
     Args:

@@ -25,7 +25,7 @@ def _category(rules: Mapping[str, str], count: int) -> str:
     """Return the category of a whole number: the first whose rule holds, else "other".
 
     >>> arabic = {"one": "n = 1", "few": "n % 100 = 3..10"}
-    >>> [category(arabic, count) for count in (1, 3, 103, 11)]
+    >>> [_category(arabic, count) for count in (1, 3, 103, 11)]
     ['one', 'few', 'few', 'other']
     """
     return next((name for name, rule in rules.items() if holds(rule, count)), _OTHER)

@@ -106,7 +106,7 @@ def _worth_reading(scores: Scores, channels: dict[str, Channel], answers: float)
 def _share_slope(target: Target) -> float:
     """Return the largest r of a band: by how much the gap moves for each unit that a mean is off the score's constant.
 
-    >>> round(share_slope(Target((0.5, 0.5), ratio=1.1)), 4)
+    >>> round(_share_slope(Target((0.5, 0.5), ratio=1.1)), 4)
     0.0952
     """
     p, other = target.shares

@@ -253,7 +253,7 @@ def enough(clients: int, error: float, wanted: float) -> int:
 def _person_sentence(epsilon: float) -> str:
     """Return what an epsilon means for one person.
 
-    >>> person_sentence(1)[-60:]
+    >>> _person_sentence(1)[-60:]
     'is right at most 73.2 % of the time after seeing the answer.'
     """
     sure = math.ceil(1000 / (1 + math.exp(-epsilon))) / 10

@@ -257,7 +257,7 @@ def progress_sentence(answers: int, needed: int | None, error: str, million: str
 def _rounded(count: int) -> int:
     """Return a count to two digits, rounded up: a plan knows no more.
 
-    >>> rounded(1_234_567), rounded(87)
+    >>> _rounded(1_234_567), _rounded(87)
     (1300000, 87)
     """
     step: int = 10 ** max(0, len(str(count)) - 2)

@@ -60,7 +60,7 @@ def test_what_a_collector_exports_can_be_counted(fairgauge: Run, elsewhere: Path
         yield rows[300:]
 
     async def exported() -> bytes:
-        return b"".join([part async for part in getattr(result_endpoints, kind)(STUDY.digest, pages(), Lane())])
+        return b"".join([part async for part in getattr(result_endpoints, f"_{kind}")(STUDY.digest, pages(), Lane())])
 
     (elsewhere / f"export.{kind}").write_bytes(asyncio.run(exported()))
     done = fairgauge("tally", "study.json", f"export.{kind}", "--engine", engine, "-o", "tally.json")

@@ -265,7 +265,7 @@ def _told(results: Results, voice: Voice) -> _SpokenResults:
 def _release_sentence(batch: int, *, shown: int, over: bool) -> str:
     """Return what is shown of the answers, and when more will be.
 
-    >>> release_sentence(1000, shown=0, over=False)
+    >>> _release_sentence(1000, shown=0, over=False)
     'No counts are shown yet. They leave in batches of 1,000 answers: when 2,000 wait, or the study closes.'
     """
     if over:
@@ -278,9 +278,9 @@ def _release_sentence(batch: int, *, shown: int, over: bool) -> str:
 def _sites_sentence(answered: int, *, over: bool) -> str:
     """Return how many sites answered, and when their sum is shown; empty where it is.
 
-    >>> sites_sentence(2, over=False).partition(": ")[0]
+    >>> _sites_sentence(2, over=False).partition(": ")[0]
     '2 sites have answered. What they counted is summed up and shown when the study closes'
-    >>> sites_sentence(3, over=True)
+    >>> _sites_sentence(3, over=True)
     ''
     """
     if not over:

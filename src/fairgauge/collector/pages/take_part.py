@@ -50,9 +50,9 @@ _POLICY = (
 def _policy(issuer: str = "") -> str:
     """Return what the page may do: with blind tickets, also ask the issuer that the study names.
 
-    >>> "connect-src 'self' https://issuer.example;" in policy("issuer.example")
+    >>> "connect-src 'self' https://issuer.example;" in _policy("issuer.example")
     True
-    >>> policy("evil; script-src *") == POLICY
+    >>> _policy("evil; script-src *") == _POLICY
     True
     """
     if not _HOST.fullmatch(issuer):
