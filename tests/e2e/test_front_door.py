@@ -152,10 +152,10 @@ def test_from_a_messy_table_to_a_true_result(tmp_path: Path, name: str):
     make, columns = TABLES[name]
     (tmp_path / "people.csv").write_bytes(make(random.Random(7)).encode(ENCODINGS.get(name, "utf-8")))
     commands = [
-        ["new", "people.csv", *columns, "--clients", "3e5", "-o", "study.toml"],
+        ["new", "people.csv", *columns, "--clients", "1e6", "-o", "study.toml"],
         ["plan", "study.toml"],
         ["design", "study.toml", "-o", "study.json"],
-        ["simulate", "study.json", "people.csv", "--clients", "3e5", "--seed", "3", "-o", "tally.json"],
+        ["simulate", "study.json", "people.csv", "--clients", "1e6", "--seed", "3", "-o", "tally.json"],
         ["estimate", "study.json", "tally.json", "--json"],
     ]
     assert len(commands) <= 5
