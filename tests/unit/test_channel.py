@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,16 +14,6 @@ from tests.samples import ENDS, NEARLY_LN_3, THREE_LEVELS, sample_channel, sampl
 
 QUARTER, HALF = ROW_SUM // 4, ROW_SUM // 2
 THREE_TO_ONE = ((3 * QUARTER, QUARTER), (QUARTER, 3 * QUARTER))
-
-
-def scripted(*values: int) -> Callable[[int], int]:
-    remaining = list(values)
-
-    def bits(count: int) -> int:
-        assert count == 53
-        return remaining.pop(0)
-
-    return bits
 
 
 def coin(table: tuple[tuple[int, ...], ...] = THREE_TO_ONE) -> Channel:

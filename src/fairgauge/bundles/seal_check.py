@@ -78,6 +78,7 @@ def check_answers(study: Study, seal: Seal, answers: Iterable[tuple[bytes, str]]
 def digest_of(study: Study, answers: Iterable[tuple[bytes, str]], *, sealed: int | None = None) -> AnswerDigest:
     """Digest answers page by page if they are sorted, as an export is; else sort them first, which takes the memory.
 
+    They are read from their beginning again where they are not sorted: an :class:`Export` or a list, not an iterator.
     Their tree is made, too, if it is said how many were ``sealed``.
     """
 
