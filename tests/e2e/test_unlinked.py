@@ -15,7 +15,7 @@ import pytest
 
 from fairgauge.client import Ledger, Patience, issuer_client
 from fairgauge.client.command import main
-from fairgauge.client.epochs import shown
+from fairgauge.client.sending_epoch import shown
 from fairgauge.parties.issuer_server import Book, IssuerServer
 from fairgauge.unlinkable.pass_token import answer_id
 from tests.parties import Parties, three_parties

@@ -27,7 +27,7 @@ from fairgauge.study import (
     counted,
     parse,
 )
-from fairgauge.study.checks import check_name, looks_of
+from fairgauge.study.field_checks import check_name, looks_of
 from fairgauge.study.wording import texts_of
 from tests.property.test_channel import channels
 from tests.samples import THREE_LEVELS, full_study, sample_joint_channel, site_study, two_questions, unlinked_study

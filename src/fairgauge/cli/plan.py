@@ -21,7 +21,7 @@ from fairgauge.cli._mechanisms import own
 from fairgauge.cli._option_rules import check_plan, retyped
 from fairgauge.cli._progress import designing
 from fairgauge.cli._show import DesignLines, show_assumed, show_best, show_designs, show_plan
-from fairgauge.client.epochs import sharing_of
+from fairgauge.client.sending_epoch import sharing_of
 from fairgauge.designs import AUTO, check_design, designs_for
 from fairgauge.designs.classical_designs import Budgets
 from fairgauge.errors import InvalidInput

@@ -11,7 +11,7 @@ from fairgauge.cli._console import err, out, show_json
 from fairgauge.cli._crowd import check_draws
 from fairgauge.cli._files import read_study, write_bytes
 from fairgauge.cli._mechanisms import own
-from fairgauge.client.epochs import sharing
+from fairgauge.client.sending_epoch import sharing
 from fairgauge.crowd import default_delta, promised, readers_sentence, usual_draws
 from fairgauge.errors import InvalidInput
 from fairgauge.study import Issuer, Release, Study

@@ -15,7 +15,7 @@ from fairgauge.client.profile_entries import entry_of, is_mapping
 from fairgauge.client.randomiser import randomise
 from fairgauge.errors import CannotAnswer, InvalidInput
 from fairgauge.study import Metric, NoisyCounts, Study
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 from fairgauge.study.mechanism import Registry, payload_field
 from fairgauge.study.noisy_counts import MOST_IN_CELL
 

@@ -484,7 +484,7 @@ def _promised(study: "Study") -> "Crowd | None":
 
 
 def _shown(moment: int | None) -> str:
-    from fairgauge.client.epochs import shown
+    from fairgauge.client.sending_epoch import shown
 
     return "" if moment is None else shown(moment)
 

@@ -11,9 +11,9 @@ from secrets import SystemRandom
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.client.answer import Answer
-from fairgauge.client.epochs import shown
 from fairgauge.client.http_client import Response, check_url, place, request
 from fairgauge.client.ledger import Ledger
+from fairgauge.client.sending_epoch import shown
 from fairgauge.errors import AnswerRefused, CannotSend, InvalidInput
 
 if TYPE_CHECKING:  # what sends through a relay needs an extra

@@ -27,10 +27,10 @@ from typing import Any, Literal, get_args
 from fairgauge.client.answer import Answer, answer, check_held, check_ticket, is_unnamed
 from fairgauge.client.budget import ANY, Limits, ToReaders, add_by_name, add_up, charges, reader_charges, times
 from fairgauge.client.durable_files import make_folder, rename_to_free, sync_folder
-from fairgauge.client.epochs import next_moment
+from fairgauge.client.sending_epoch import next_moment
 from fairgauge.errors import OF_BEFORE, BadLedger, CannotAnswer, InvalidInput
 from fairgauge.study import Study
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 
 _VERSION = 1
 _APPLICATION = 0x6667676C  # "fggl", where SQLite keeps the name of the program that a file belongs to

@@ -42,7 +42,7 @@ from fairgauge.estimation.sensitivity import sensitivity_of
 from fairgauge.estimation.site_inference import estimate_by_names, estimate_sites, fairlearn_metrics
 from fairgauge.languages import Numeral, Sentence
 from fairgauge.study import Attribute, Metric, NoisyCounts, Question, Study
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
 from fairgauge.targets.channel_inputs import Vector

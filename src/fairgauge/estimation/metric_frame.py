@@ -30,7 +30,7 @@ from fairgauge.estimation.interval_kinds import DEFAULT
 from fairgauge.estimation.result import Estimate, QuestionEstimate
 from fairgauge.lazy import late
 from fairgauge.study import Question, Study
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 from fairgauge.tallies import Tally
 
 if TYPE_CHECKING:

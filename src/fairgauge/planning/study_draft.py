@@ -23,7 +23,7 @@ from fairgauge.planning.draft_fields import names_under
 from fairgauge.simulation.people import EVERY_OTHER, Missing, Reading
 from fairgauge.study import Attribute, Comparison, Issuer, Metric, Model, Question, Stratum, Study
 from fairgauge.study.attribute import ANY
-from fairgauge.study.checks import at, named
+from fairgauge.study.field_checks import at, named
 from fairgauge.study.margins import named_side, usual_comparisons
 from fairgauge.study.numbers import Number, as_count, as_epsilon, exact, plain, read_decimal
 

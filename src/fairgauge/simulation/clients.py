@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from fairgauge.errors import CannotAnswer, InvalidInput, MissingExtra
 from fairgauge.simulation.population import Cell, Population
 from fairgauge.study import Attribute, Question, Study, Table
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 from fairgauge.study.numbers import MOST_CLIENTS
 
 try:

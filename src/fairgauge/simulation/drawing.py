@@ -25,7 +25,7 @@ from fairgauge.simulation.people import Reading, read_people
 from fairgauge.simulation.population import Population
 from fairgauge.simulation.sites import SitePopulation, simulate_sites, simulate_sites_exactly
 from fairgauge.study import NoisyCounts, Study
-from fairgauge.study.checks import check_arguments
+from fairgauge.study.field_checks import check_arguments
 from fairgauge.study.mechanism import Registry
 from fairgauge.tallies import Tally
 

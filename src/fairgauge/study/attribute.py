@@ -9,7 +9,7 @@ from typing import Any
 
 from fairgauge.errors import BadStudy
 from fairgauge.lazy import late
-from fairgauge.study.checks import at, check_is, check_name, check_prose, check_text, listed, looks_of, named
+from fairgauge.study.field_checks import at, check_is, check_name, check_prose, check_text, listed, looks_of, named
 from fairgauge.study.numbers import Number, decimal_text, exact
 
 _MOST_GROUPS = 64

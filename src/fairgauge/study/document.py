@@ -17,7 +17,7 @@ from fairgauge.errors import BadStudy, BadTally, InvalidInput
 from fairgauge.lazy import body, late
 from fairgauge.study import document_format
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import (
+from fairgauge.study.field_checks import (
     check_integer,
     check_is,
     check_prose,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fairgauge.channel import Channel, check_levels
 from fairgauge.errors import OF_BEFORE, BadStudy
 from fairgauge.study.attribute import ALIKE, ANY, Attribute, Comparison, cells
-from fairgauge.study.checks import at, check_name, check_text, named
+from fairgauge.study.field_checks import at, check_name, check_text, named
 from fairgauge.study.mechanism import Registry
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from fairgauge.channel import LEVEL_UNIT
 from fairgauge.errors import BadStudy, CannotAnswer
 from fairgauge.lazy import late
-from fairgauge.study.checks import check_name, check_prose, named
+from fairgauge.study.field_checks import check_name, check_prose, named
 from fairgauge.study.numbers import Number, decimal_text, exact
 
 LOWER: Literal["lower"] = "lower"

@@ -10,7 +10,7 @@ from typing import Literal
 from fairgauge.channel import check_levels, rounded_up
 from fairgauge.errors import BadStudy
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import check_integer, check_is, check_prose, listed
+from fairgauge.study.field_checks import check_integer, check_is, check_prose, listed
 from fairgauge.study.metric import LOWER, Metric
 from fairgauge.study.numbers import Number, positive
 

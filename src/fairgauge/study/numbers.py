@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, SupportsIndex
 
 from fairgauge.errors import BadStudy, InvalidInput
-from fairgauge.study.checks import named
+from fairgauge.study.field_checks import named
 
 # Beyond these nothing is a number that somebody measured, and as a fraction it could fill the memory.
 _LARGEST_EXPONENT = 400

@@ -14,7 +14,7 @@ from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, InvalidInput, NotPrivate
 from fairgauge.lazy import late
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import check_is, check_text, named
+from fairgauge.study.field_checks import check_is, check_text, named
 from fairgauge.study.mechanism import Mechanism
 from fairgauge.study.metric import Metric
 from fairgauge.study.noisy_counts import NoisyCounts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairgauge.errors import BadStudy
-from fairgauge.study.checks import check_integer, check_name, check_text
+from fairgauge.study.field_checks import check_integer, check_name, check_text
 from fairgauge.study.numbers import Number, decimal_text
 
 ADMISSIONS = ("open", "tickets", "blind")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study.attribute import Attribute
-from fairgauge.study.checks import LONGEST_PROSE, LONGEST_TEXT, at, check_text, named
+from fairgauge.study.field_checks import LONGEST_PROSE, LONGEST_TEXT, at, check_text, named
 from fairgauge.study.metric import Metric
 from fairgauge.study.question import reworded
 

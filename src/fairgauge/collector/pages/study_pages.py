@@ -9,7 +9,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairgauge.client.epochs import ENOUGH_TOGETHER, RARELY, others_of
+from fairgauge.client.sending_epoch import ENOUGH_TOGETHER, RARELY, others_of
 from fairgauge.collector.access import asker_of, collector_of, kind_of, may_see, role_of
 from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import Desk, HeldResponse

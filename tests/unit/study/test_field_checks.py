@@ -4,7 +4,7 @@ import pytest
 
 from fairgauge.errors import BadStudy, InvalidInput
 from fairgauge.study import Attribute, Metric
-from fairgauge.study.checks import (
+from fairgauge.study.field_checks import (
     at,
     check_arguments,
     check_integer,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from scipy.stats import binomtest
 
-from fairgauge.client.epochs import next_moment, others_of, shown
+from fairgauge.client.sending_epoch import next_moment, others_of, shown
 from fairgauge.errors import CannotAnswer
 
 NOW = 1_800_000_000.5
