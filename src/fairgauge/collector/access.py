@@ -15,6 +15,7 @@ from fairgauge.server.request_body import media_type, read_body
 from fairgauge.server.server_errors import BadMediaType, NoStudy, NotAllowed, NoToken
 
 PATIENCE = 5.0  # seconds that a visitor waits in line
+_MOST_FIELDS = 40
 _FREE_SECONDS = 1.0  # that anyone waits for what is the same for everyone
 
 
@@ -118,14 +119,9 @@ async def may_see(collector: Collector, digest: str, *, ids: bool = False) -> bo
     return kept.public and not (ids and (kept.admission == "tickets" or kept.batch is not None))
 
 
-def kind_of(request: Request) -> str:
-    """Return whose places a request takes that takes long: an operator's, a reader's or a stranger's."""
-    return role_of(request) or STRANGER
-
-
 def asker_of(request: Request) -> Asker:
-    """Return who asks for what takes long."""
-    return Asker(kind_of(request), request.scope)
+    """Return who asks for what takes long, and whose places it takes: an operator's, a reader's or a stranger's."""
+    return Asker(role_of(request) or STRANGER, request.scope)
 
 
 async def _free(request: Request) -> None:
@@ -175,31 +171,32 @@ _READER = "Needs the token of a reader or operator."
 _PUBLIC = f"{_READER} Anyone may ask if results are public."
 _TOKEN = ("no-token", "too-many")
 
-FREE = Access(_free)
-DEVICE = Access(_device, "Anyone may ask.", ("too-many",))
-ENVELOPE = Access(_envelope, "Anyone may send one.", ("too-many",))
-VISITOR = Access(_browser, "Anyone may ask.", ("too-many",))
-BROWSER = Access(_browser, problems=("too-many",))
-READER = Access(_reader, _READER, _TOKEN, token=True)
-RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
-IDS = Access(
-    _ids,
-    f"{_PUBLIC[:-1]} and the study takes no tickets. A study in the crowd, or for sites, needs the token of an "
-    "operator.",
-    (*_TOKEN, "not-allowed"),
-    token=True,
-)
-OPERATOR = Access(_operator, "Needs the token of an operator.", (*_TOKEN, "not-allowed"), token=True)
-# The rest of what it takes is in the form: see ``require_operator``.
-FORM = Access(
-    _form,
-    "Needs the session of an operator, and the proof that the page puts into its forms.",
-    (*_TOKEN, "not-allowed"),
-    form_bytes=2**20,
-)
 
+class Door:
+    """Every way in that there is."""
 
-_MOST_FIELDS = 40
+    FREE = Access(_free)
+    DEVICE = Access(_device, "Anyone may ask.", ("too-many",))
+    ENVELOPE = Access(_envelope, "Anyone may send one.", ("too-many",))
+    VISITOR = Access(_browser, "Anyone may ask.", ("too-many",))
+    BROWSER = Access(_browser, problems=("too-many",))
+    READER = Access(_reader, _READER, _TOKEN, token=True)
+    RESULTS = Access(_results, _PUBLIC, _TOKEN, token=True)
+    IDS = Access(
+        _ids,
+        f"{_PUBLIC[:-1]} and the study takes no tickets. A study in the crowd, or for sites, needs the token of an "
+        "operator.",
+        (*_TOKEN, "not-allowed"),
+        token=True,
+    )
+    OPERATOR = Access(_operator, "Needs the token of an operator.", (*_TOKEN, "not-allowed"), token=True)
+    # The rest of what it takes is in the form: see ``require_operator``.
+    FORM = Access(
+        _form,
+        "Needs the session of an operator, and the proof that the page puts into its forms.",
+        (*_TOKEN, "not-allowed"),
+        form_bytes=2**20,
+    )
 
 
 async def read_form(request: Request, names: Iterable[str], most: int) -> dict[str, str]:

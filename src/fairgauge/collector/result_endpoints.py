@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from fairgauge.canonical import encode
 from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
-from fairgauge.collector.access import asker_of, collector_of, kind_of, may_see, role_of, who
+from fairgauge.collector.access import asker_of, collector_of, may_see, role_of, who
 from fairgauge.collector.documents import Arrival, Arrivals, Inclusion
 from fairgauge.collector.load_limits import HeldResponse, Lane
 from fairgauge.collector.merkle import Growing, Tree
@@ -72,7 +72,7 @@ async def export(request: Request, query: ExportQuery) -> Response:
             await collector.record(name, "exported", entry.digest)
     write = _ndjson if query.format == "ndjson" else partial(_parquet, column=payload_field(entry.numbers))
     body = write(entry.digest, collector.store.answers(entry.number), collector.lane)
-    places = collector.exports.taken(kind_of(request))
+    places = collector.exports.taken(asker_of(request).kind)
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.{query.format}"'}
     return HeldResponse(places, body, headers=headers, media_type=FORMATS[query.format])
 
@@ -102,7 +102,7 @@ async def bundle(request: Request, query: ReportQuery) -> Response:
         "report.html": (await report_text(request, entry, query.asked or None)).encode(),
     }
     pages = collector.store.answers(entry.number) if why_not is None else None
-    body, places = _zipped(files, entry.digest, pages, collector.lane), collector.exports.taken(kind_of(request))
+    body, places = _zipped(files, entry.digest, pages, collector.lane), collector.exports.taken(asker_of(request).kind)
     headers = {"Content-Disposition": f'attachment; filename="{entry.digest[:16]}.zip"'}
     return HeldResponse(places, body, headers=headers, media_type=MEDIA_TYPE)
 

@@ -10,20 +10,7 @@ from starlette.responses import Response
 
 from fairgauge import __version__
 from fairgauge.collector import documents, gateway, result_endpoints, study_endpoints
-from fairgauge.collector.access import (
-    BROWSER,
-    DEVICE,
-    ENVELOPE,
-    FORM,
-    FREE,
-    IDS,
-    OPERATOR,
-    READER,
-    RESULTS,
-    VISITOR,
-    Access,
-    read_form,
-)
+from fairgauge.collector.access import Access, Door, read_form
 from fairgauge.collector.admission import PublishingTerms
 from fairgauge.collector.answer_endpoint import AnswersEndpoint
 from fairgauge.collector.documents import DOCUMENTS, Digest, ProblemDocument
@@ -93,7 +80,7 @@ class Operation:
     name: str
     summary: str
     handler: _Handler | AnswersEndpoint
-    access: Access = FREE
+    access: Access = Door.FREE
     gives: Mapping[int, Gives] = field(default_factory=lambda: {200: Gives()})
     description: str = ""
     problems: tuple[str, ...] = ()
@@ -158,7 +145,7 @@ def _asset(name: str) -> Operation:
 
 TABLE: tuple[Operation, ...] = (
     Operation(
-        "POST", "/studies", "publishStudy", "Publish a study", study_endpoints.publish, OPERATOR,
+        "POST", "/studies", "publishStudy", "Publish a study", study_endpoints.publish, Door.OPERATOR,
         {201: _of(documents.Publication, "Published."), 200: _of(documents.Publication, "It was published before.")},
         "The study's tables are checked. It cannot be changed afterwards; its name is the SHA-256 of its bytes.",
         ("bad-study", "other-admission", "contradicted", "too-large", "bad-media-type", "full"),
@@ -166,32 +153,32 @@ TABLE: tuple[Operation, ...] = (
         body={_JSON: ()},
     ),
     Operation(
-        "GET", "/studies", "listStudies", "List the studies", study_endpoints.listing, READER,
+        "GET", "/studies", "listStudies", "List the studies", study_endpoints.listing, Door.READER,
         {200: _of(documents.Listing)},
         "The newest first. A browser gets the page `/`, in the language that `lang` names.",
-        page=Page(pages.index, BROWSER),
+        page=Page(pages.index, Door.BROWSER),
     ),
     Operation(
         "GET", "/studies/directory", "directory", "Name the studies that hide who answers",
-        study_endpoints.directory, DEVICE,
+        study_endpoints.directory, Door.DEVICE,
         {200: _of(documents.Directory)},
         "The digests of studies that name the gateway and are not over. A device asks through a relay, where nobody "
         f"knows who asks, and answers no study that is missing here. {_ANY_ORIGIN}",
         shared=True,
     ),
     Operation(
-        "GET", _ONE, "showStudy", "Show a study", study_endpoints.show, DEVICE,
+        "GET", _ONE, "showStudy", "Show a study", study_endpoints.show, Door.DEVICE,
         {200: Gives(), 304: _UNCHANGED},
         "The body is the exact bytes that the digest is of. The header Fairgauge-Signature has the collector's "
         "signature, Fairgauge-Key the key that made it, and Fairgauge-Admission says whether a ticket is needed. A "
         "browser, which prefers text/html, gets "
         f"the study's page, in the language that `lang` names. {_ANY_ORIGIN}",
         shared=True,
-        page=Page(pages.study, VISITOR),
+        page=Page(pages.study, Door.VISITOR),
     ),
     Operation(
-        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", study_endpoints.status, DEVICE,
-        {200: _of(documents.Standing)},
+        "GET", f"{_ONE}/status", "studyStatus", "Say whether a study takes answers now", study_endpoints.status,
+        Door.DEVICE, {200: _of(documents.Standing)},
         "A client asks before it draws, so that nobody spends privacy on a study that its operator closed early. "
         f"{_ANY_ORIGIN}",
         shared=True,
@@ -214,12 +201,12 @@ TABLE: tuple[Operation, ...] = (
         shared=True,
     ),
     Operation(
-        "GET", WELL_KNOWN, "gatewayKeys", "Show the key configuration of the gateway", gateway.show_keys, DEVICE,
+        "GET", WELL_KNOWN, "gatewayKeys", "Show the key configuration of the gateway", gateway.show_keys, Door.DEVICE,
         {200: _file(KEYS_TYPE, "The key configuration (RFC 9458).")},
         "A relay hands it to devices that do not know the study yet; answers are sealed with the key in the study.",
     ),
     Operation(
-        "POST", WELL_KNOWN, "openEnvelope", "Take a request in an envelope", gateway.take_envelope, ENVELOPE,
+        "POST", WELL_KNOWN, "openEnvelope", "Take a request in an envelope", gateway.take_envelope, Door.ENVELOPE,
         {200: _file(RESPONSE_TYPE, "The response, in an envelope, of one size but for documents.")},
         "Oblivious HTTP (RFC 9458): a relay sends here what devices sealed. An envelope holds one answer, or asks for "
         "a study, its status, or the directory; what comes of it, also a refusal, is in the envelope that comes back.",
@@ -228,43 +215,43 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/take-part", "takePart", "Show the page where a person takes part in a browser",
-        take_part.show, DEVICE, {200: _file(_HTML, "The page.")},
+        take_part.show, Door.DEVICE, {200: _file(_HTML, "The page.")},
         "The browser randomises the answer and sends it as a device does.",
         query=None,
     ),
     Operation(
-        "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", study_endpoints.close, OPERATOR,
+        "POST", f"{_ONE}/close", "closeStudy", "Close a study and seal it", study_endpoints.close, Door.OPERATOR,
         {200: _of(documents.Summary)}, "No answer is taken after this. Closing again changes nothing.",
         ("full", "contradicted"),
     ),
     Operation(
-        "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", study_endpoints.sealed, RESULTS,
+        "GET", f"{_ONE}/sealed", "sealed", "Show the seal of a closed study", study_endpoints.sealed, Door.RESULTS,
         {200: _of(documents.SealedDocument)}, problems=("not-sealed",),
     ),
     Operation(
         "GET", f"{_ONE}/inclusion", "inclusion", "Prove that an answer is among those that were sealed",
-        result_endpoints.inclusion, DEVICE, {200: _of(documents.Inclusion)},
+        result_endpoints.inclusion, Door.DEVICE, {200: _of(documents.Inclusion)},
         "For studies in the crowd. A device asks for the bucket that the first bits of its id name, some 256 answers "
         "or more, and looks for its own leaf there: SHA-256 of a zero byte and the answer's canonical bytes. "
         f"{_ANY_ORIGIN}",
         ("not-sealed", "answers-gone"), query=InclusionQuery, shared=True,
     ),
     Operation(
-        "GET", f"{_ONE}/tally", "tally", "Show the sum of what answers hold", result_endpoints.tally, RESULTS,
+        "GET", f"{_ONE}/tally", "tally", "Show the sum of what answers hold", result_endpoints.tally, Door.RESULTS,
         {200: _of(documents.TallyDocument)},
         "How often each symbol was sent; of sites the sum of what they counted, and nothing before the study closes.",
     ),
     Operation(
         "GET", f"{_ONE}/arrivals", "arrivals", "Show how many answers came in each hour", result_endpoints.arrivals,
-        READER, {200: _of(documents.Arrivals)},
+        Door.READER, {200: _of(documents.Arrivals)},
     ),
     Operation(
         "GET", f"{_ONE}/estimate", "estimate", "Estimate gaps and means from the answers so far",
-        result_endpoints.estimate, RESULTS, {200: _of(documents.EstimateDocument)}, problems=("cannot-estimate",),
+        result_endpoints.estimate, Door.RESULTS, {200: _of(documents.EstimateDocument)}, problems=("cannot-estimate",),
         query=EstimateQuery,
     ),
     Operation(
-        "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", result_endpoints.export, IDS,
+        "GET", f"{_ONE}/export", "export", "Download all answers, sorted by id", result_endpoints.export, Door.IDS,
         {200: Gives("One canonical answer a line, or a Parquet file with the columns id and symbol, or counts.",
                     tuple(FORMATS.values()))},
         "Of a study in the crowd, or for sites, for operators only, when it is sealed. Sites' answers are NDJSON.",
@@ -272,7 +259,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", f"{_ONE}/bundle", "bundle", "Download everything of a sealed study that belongs together, as one zip",
-        result_endpoints.bundle, RESULTS, {200: _file(ZIP, "Study, signature, tally, seal, report and answers.")},
+        result_endpoints.bundle, Door.RESULTS, {200: _file(ZIP, "Study, signature, tally, seal, report and answers.")},
         "`fairgauge verify` takes it as it is. The answers are in it for those who may download them, until they are "
         "removed.",
         ("not-sealed", "busy"), query=ReportQuery,
@@ -291,22 +278,23 @@ TABLE: tuple[Operation, ...] = (
         gives={200: _of(documents.Status)}, query=None,
     ),
     Operation(
-        "GET", "/metrics", "metrics", "Numbers for Prometheus", study_endpoints.metrics, READER,
+        "GET", "/metrics", "metrics", "Numbers for Prometheus", study_endpoints.metrics, Door.READER,
         {200: _file("text/plain", "Metrics.")},
     ),
     Operation("GET", "/openapi.json", "openapi", "This document", study_endpoints.describe, query=None),
     Operation(
-        "GET", "/", "index", "List studies as a page", pages.index, BROWSER, _PAGE,
+        "GET", "/", "index", "List studies as a page", pages.index, Door.BROWSER, _PAGE,
         "Everyone sees studies with public results; whoever has signed in sees all.", query=Language,
     ),
     Operation(
-        "GET", f"{_ONE}/events", "events", "Send results as they change, as server-sent events", pages.events, RESULTS,
-        {200: _file("text/event-stream")},
+        "GET", f"{_ONE}/events", "events", "Send results as they change, as server-sent events", pages.events,
+        Door.RESULTS, {200: _file("text/event-stream")},
         "Each event `results` has HTML for the study's page; `over` says that no more will come.", ("busy",),
         query=Language,
     ),
     Operation(
-        "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report, RESULTS, _PAGE,
+        "GET", f"{_ONE}/report", "report", "Send the report of a study as one HTML file", pages.report,
+        Door.RESULTS, _PAGE,
         "With anytime intervals and 0.99 confidence, as on the study's page; where answers come in waves, with "
         "population intervals when the study is over.",
         problems=("cannot-estimate",), query=ReportQuery,
@@ -323,25 +311,25 @@ TABLE: tuple[Operation, ...] = (
         problems=("not-allowed",), query=None, form=("proof",),
     ),
     Operation(
-        "GET", "/operator", "operatorPage", "Show the operator's page", operator.desk, FREE,
+        "GET", "/operator", "operatorPage", "Show the operator's page", operator.desk, Door.FREE,
         {200: _file(_HTML), 303: _ELSEWHERE}, "Needs the session of an operator.", ("not-allowed", "too-many"),
         query=Language,
     ),
     Operation(
-        "POST", "/operator/publish", "operatorPublish", "Plan or publish a study", operator.publish, FORM,
+        "POST", "/operator/publish", "operatorPublish", "Plan or publish a study", operator.publish, Door.FORM,
         {200: _file(_HTML), 303: _ELSEWHERE}, problems=("other-admission", "contradicted"), query=None,
         form=("proof", "action", *operator.FIELDS),
     ),
     Operation(
-        "POST", "/operator/close", "operatorClose", "Close a study", operator.close, FORM, {303: _ELSEWHERE},
+        "POST", "/operator/close", "operatorClose", "Close a study", operator.close, Door.FORM, {303: _ELSEWHERE},
         problems=("no-study", "contradicted"), query=None, form=("proof", "study", "sure"),
     ),
     Operation(
-        "POST", "/operator/tokens", "operatorTokens", "Make or revoke a token", operator.tokens, FORM,
+        "POST", "/operator/tokens", "operatorTokens", "Make or revoke a token", operator.tokens, Door.FORM,
         {200: _file(_HTML), 303: _ELSEWHERE}, query=None, form=("proof", "action", "name", "role"),
     ),
     Operation(
-        "POST", "/operator/tickets", "operatorTickets", "Make tickets", operator.tickets, FORM,
+        "POST", "/operator/tickets", "operatorTickets", "Make tickets", operator.tickets, Door.FORM,
         {200: _file("text/plain")}, problems=("no-study",), query=None, form=("proof", "study", "count", "sites"),
     ),
     Operation(

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fairgauge.client.sending_epoch import ENOUGH_TOGETHER, RARELY, others_of
-from fairgauge.collector.access import asker_of, collector_of, kind_of, may_see, role_of
+from fairgauge.collector.access import asker_of, collector_of, may_see, role_of
 from fairgauge.collector.admission import outsiders_note
 from fairgauge.collector.load_limits import Desk, HeldResponse
 from fairgauge.collector.pages.html import REPORT_POLICY, address_of, page, voice_of
@@ -82,7 +82,7 @@ async def events(request: Request) -> Response:
     headers = {"Cache-Control": "no-store", "Vary": "Accept-Language", "X-Accel-Buffering": "no"}
     live = pages_of(request).live
     sent = live.join(entry, voice_of(request))
-    return HeldResponse(live.place(kind_of(request)), sent, headers=headers, media_type="text/event-stream")
+    return HeldResponse(live.place(asker_of(request).kind), sent, headers=headers, media_type="text/event-stream")
 
 
 async def report(request: Request, query: ReportQuery) -> Response:
