@@ -104,10 +104,10 @@ def _short(epsilon: float) -> Decimal:
 
 # What members of both groups hold, in turn: so the true gap is 0.
 _HELD = {"everyone at 1": (1.0,), "half at −1, half at 1": (-1.0, 1.0)}
-CLIENTS = (100, 10**4, 10**6)
-EPSILONS = ("0.1", "1", "4")
+_CLIENTS = (100, 10**4, 10**6)
+_EPSILONS = ("0.1", "1", "4")
 RUNS = 10_000
-COUNT = len(_HELD) * len(CLIENTS) * len(EPSILONS)
+COUNT = len(_HELD) * len(_CLIENTS) * len(_EPSILONS)
 
 _Row = dict[str, Any]
 
@@ -122,7 +122,7 @@ def coverage(rng: np.random.Generator, *, step: Callable[[], object] = lambda: N
 
 
 def _rows(rng: np.random.Generator) -> Iterator[_Row]:
-    for (name, held), clients, epsilon in product(_HELD.items(), CLIENTS, EPSILONS):
+    for (name, held), clients, epsilon in product(_HELD.items(), _CLIENTS, _EPSILONS):
         exact = Decimal(epsilon)
         here = RunClients.fixed([held, held], clients // 2, RUNS)
         drawn = RunClients.drawn([held, held], clients, RUNS, rng)

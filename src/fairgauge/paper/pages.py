@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.paper import dataset, optimal_design
+from fairgauge.paper import optimal_design
 from fairgauge.paper.bounds import CONFIDENCE, PUBLISHED, SOUND, crossovers
+from fairgauge.paper.dataset import METRICS, SEXES, SOURCE, Readings, Trials
 from fairgauge.paper.errata import INTRODUCTION, Erratum, errata
 from fairgauge.paper.mechanisms import drawn_laplace, published_response
 from fairgauge.paper.optimal_design import COUNT, MOST, RUNS, WIDTHS, coverage
@@ -29,6 +30,10 @@ from fairgauge.paper.tables import (
     table1,
     table2,
 )
+
+# Of what a private study finds, and how often the model is trained.
+_PRIVATE_EPSILON, _PRIVATE_CLIENTS = Decimal(1), 10**7
+_SPLITS = 10
 
 _Results = dict[str, Any]
 
@@ -171,8 +176,8 @@ def dataset_page(results: _Results) -> str:
         ["mean readings of a trial", *(f"{d['mean_samples_per_client']:.0f}" for d in (was, everyone, kept))],
         *([name, *(f"{d[name]:.4f}" for d in (was, everyone, kept))] for name in ("accuracy", "tpr", "fpr")),
     ]
-    for metric in dataset.METRICS:
-        for sex in dataset.SEXES.values():
+    for metric in METRICS:
+        for sex in SEXES.values():
             spread = [f"{d[f'mean_{metric}'][sex]:.4f} (± {d[f'mean_{metric}_sd'][sex]:.4f})" for d in (everyone, kept)]
             rows.append([f"mean {metric}, {sex}", f"{was[f'mean_{metric}'][sex]:.4f}", *spread])
         rows.append([f"gap of the {metric}", *(f"{d[f'gap_{metric}']:.4f}" for d in (was, everyone, kept))])
@@ -186,14 +191,14 @@ def dataset_page(results: _Results) -> str:
             f"[{m[metric]['low']:+.4f}, {m[metric]['high']:+.4f}]",
         ]
         for m in results["dataset_measured"]
-        for metric in dataset.METRICS
+        for metric in METRICS
     ]
     return _page(
-        f"Data: {dataset.ARCHIVE}, UCI Machine Learning Repository, doi {dataset.DOI}, {dataset.LICENCE}. The model "
-        "is the paper's: logistic regression, elastic net with 0.99 of L1, SAGA, balanced classes, rows of all "
-        "eight features scaled to unit length, 70/30 split of every trial; means (± standard deviations) over "
+        f"Data: {SOURCE.cited}. The model is the paper's: logistic regression, elastic net with 0.99 of L1, SAGA, "
+        "balanced classes, rows of all eight features scaled to unit length, 70/30 split of every trial; means "
+        "(± standard deviations) over "
         f"{kept['splits']} splits. The paper names 87 trials, but its group means come out only with its notebook's "
-        f"filter: {dataset.ROW_FILTER}.",
+        f"filter: {SOURCE.row_filter}.",
         markdown_table(["", "printed", "all trials", "filtered trials"], rows),
         _met(was, kept),
         "A private study of both gaps, male minus female, on clients drawn from the filtered trials. Each client "
@@ -201,7 +206,7 @@ def dataset_page(results: _Results) -> str:
         "number of answers.",
         markdown_table(["clients", "ε", "metric", "true gap", "estimate", "interval"], private),
         f"{_missed(results)} of these {len(private)} intervals miss the truth; at this confidence 1 in 100 may.",
-        f"Group means and gaps from {dataset.PRIVATE_CLIENTS:,} clients at ε = {dataset.PRIVATE_EPSILON}, truly kept: "
+        f"Group means and gaps from {_PRIVATE_CLIENTS:,} clients at ε = {_PRIVATE_EPSILON}, truly kept: "
         "one measurement with each mechanism, ours designed for the means.",
         markdown_table(["", "true", "M_R sound", "M_L sound", "optimal"], _private_rows(results)),
     )
@@ -212,7 +217,7 @@ def _met(was: _Results, kept: _Results) -> str:
     rates = ("accuracy", "tpr", "fpr")
     met = [name for name in rates if f"{kept[name]:.4f}" == f"{was[name]:.4f}"]
     gaps = []
-    for metric in dataset.METRICS:
+    for metric in METRICS:
         name, spread = f"gap_{metric}", sum(sd**2 for sd in kept[f"mean_{metric}_sd"].values()) ** 0.5
         off = abs(kept[name] - was[name]) / spread
         found = f"{kept[name]:.4f} against {was[name]:.4f}"
@@ -226,7 +231,7 @@ def _met(was: _Results, kept: _Results) -> str:
 
 
 def _missed(results: _Results) -> int:
-    measured = [m[metric] for m in results["dataset_measured"] for metric in dataset.METRICS]
+    measured = [m[metric] for m in results["dataset_measured"] for metric in METRICS]
     return sum(not m["low"] <= m["true_gap"] <= m["high"] for m in measured)
 
 
@@ -234,8 +239,8 @@ def _private_rows(results: _Results) -> Iterable[list[str]]:
     """Yield each mean and each gap of the trials, and as measured by every mechanism."""
     sound, optimal = (results[section]["dataset_model"] for section in ("sound", "optimal"))
     models = [results["dataset_clients"], sound["M_R"], sound["M_L"], optimal["optimal"]]
-    for metric in dataset.METRICS:
-        for sex in dataset.SEXES.values():
+    for metric in METRICS:
+        for sex in SEXES.values():
             yield [f"mean {metric}, {sex}", *(f"{m[f'mean_{metric}'][sex]:.4f}" for m in models)]
         yield [f"gap of the {metric}", *(f"{m[f'gap_{metric}']:.4f}" for m in models)]
 
@@ -306,7 +311,7 @@ STEPS = {
     "table2": 2 + len(EPSILONS),
     "coverage": COUNT,
     "figures": len(FIGURES),
-    "dataset": 2 * dataset.SPLITS + len(_MEASURED) + 2,
+    "dataset": 2 * _SPLITS + len(_MEASURED) + 2,
     "errata": 1,
 }
 
@@ -360,8 +365,8 @@ def _table1(step: _Step) -> tuple[_Results, dict[str, str]]:
 
 
 def _table2(step: _Step) -> tuple[_Results, dict[str, str]]:
-    trials = dataset.bundled_trials()
-    observed = [dataset.values_of(trials, "tpr", sex) for sex in dataset.SEXES.values()]
+    trials = Trials.bundled()
+    observed = [trials.values("tpr", sex) for sex in SEXES.values()]
     rng = np.random.default_rng(_SEED)
     published = table2(PUBLISHED, observed, rng) | {"M_L notebook": notebook_table2(observed, rng)["M_L notebook"]}
     step()
@@ -402,28 +407,28 @@ def figure_results() -> _Results:
 
 
 def _dataset(data: Path | None, step: _Step) -> tuple[_Results, dict[str, str]]:
-    everyone = dataset.read_archive(data)
+    everyone = Readings.read(data)
     kept = everyone.filtered()
     results: _Results = {}
     for key, readings in (("dataset_model_all_trials", everyone), ("dataset_model", kept)):
         splits = []
-        for seed in range(dataset.SPLITS):
-            splits.append(dataset.train(readings, seed=seed))
+        for seed in range(_SPLITS):
+            splits.append(readings.train(seed=seed))
             step()
-        results[key] = dataset.model_results(readings, splits)
+        results[key] = readings.results(splits)
     trials = splits[0].trials
     rng = np.random.default_rng(_SEED)
     results["dataset_measured"] = []
     for clients, epsilon in _MEASURED:
-        found = dataset.measure(trials, epsilon=Decimal(epsilon), clients=clients, rng=rng)
+        found = trials.measure(epsilon=Decimal(epsilon), clients=clients, rng=rng)
         results["dataset_measured"].append(found)
         step()
-    results["dataset_clients"] = dataset.true_model(trials)
-    for name, model in dataset.private_models(trials, rng=rng).items():
+    results["dataset_clients"] = trials.true_model()
+    for name, model in trials.private_models(epsilon=_PRIVATE_EPSILON, clients=_PRIVATE_CLIENTS, rng=rng).items():
         results[name] = {"dataset_model": model}
         step()
-    results["dataset_model"]["row_filter"] = dataset.ROW_FILTER
-    return results, {"dataset.md": dataset_page(results), "trials.csv": dataset.trials_csv(trials)}
+    results["dataset_model"]["row_filter"] = SOURCE.row_filter
+    return results, {"dataset.md": dataset_page(results), "trials.csv": trials.to_csv()}
 
 
 def _errata(step: _Step) -> tuple[_Results, dict[str, str]]:

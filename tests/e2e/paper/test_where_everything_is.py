@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tables, "MANY_RUNS", 50)
     monkeypatch.setattr(tables, "EPSILONS", ("0.1", "1.0"))
     monkeypatch.setattr(tables, "CLIENTS", {"1e7": 10**7})
-    for name, less in {"CLIENTS": (100,), "EPSILONS": ("1",), "RUNS": 50}.items():
+    for name, less in {"_CLIENTS": (100,), "_EPSILONS": ("1",), "RUNS": 50}.items():
         monkeypatch.setattr(optimal_design, name, less)
     # What they show is tested in tests/unit/paper/test_paper_figures.py.
     monkeypatch.setattr(paper_figures, "FIGURES", {"claimed-and-true": paper_figures.FIGURES["claimed-and-true"]})

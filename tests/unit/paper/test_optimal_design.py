@@ -15,8 +15,8 @@ from tests.statistical.exact import FALSE_POSITIVE_RATE
 
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimal_design, "CLIENTS", (100, 10**6))
-    monkeypatch.setattr(optimal_design, "EPSILONS", ("4",))
+    monkeypatch.setattr(optimal_design, "_CLIENTS", (100, 10**6))
+    monkeypatch.setattr(optimal_design, "_EPSILONS", ("4",))
 
 
 @pytest.mark.usefixtures("cheap")

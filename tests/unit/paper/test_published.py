@@ -22,7 +22,7 @@ from fairgauge.paper.bounds import (
     least_epsilon,
     planned_sentence,
 )
-from fairgauge.paper.dataset import SEXES, bundled_trials, values_of
+from fairgauge.paper.dataset import SEXES, Trials
 from fairgauge.paper.errata import printed_crossovers
 from fairgauge.paper.mechanisms import notebook_laplace
 from fairgauge.paper.runs import RunClients, estimated_gaps
@@ -63,7 +63,7 @@ def test_table_2_bounds_to_four_decimals(name: str, row: int):
 def ten_runs(name: str, row: int) -> dict[str, np.ndarray]:
     """Return the mean error of ten runs and its standard deviation, two thousand times, on the dataset's clients."""
     rng = np.random.default_rng(5)
-    observed = [2 * np.array(values_of(bundled_trials(), "tpr", sex)) - 1 for sex in SEXES.values()]
+    observed = [2 * np.array(Trials.bundled().values("tpr", sex)) - 1 for sex in SEXES.values()]
     clients = RunClients.resampled(observed, 5 * 10**6, 20_000, rng)
     allocations: dict[str, Allocation] = {**PUBLISHED, "notebook": notebook_laplace}
     gaps = estimated_gaps(allocations[name](TABLE2["epsilon"][row]), clients, rng)
@@ -113,12 +113,12 @@ def test_crossovers():
 
 def test_bundled_trials_are_near_the_printed_means():
     model = PRINTED["dataset_model"]
-    trials = bundled_trials()
+    trials = Trials.bundled()
     for metric in ("tpr", "fpr"):
         for sex in SEXES.values():
-            assert np.mean(values_of(trials, metric, sex)) == pytest.approx(model[f"mean_{metric}"][sex], abs=0.02)
-    assert sum(t.sex == "male" for t in trials) == model["trials"]["male"]
-    assert sum(t.sex == "female" for t in trials) == 49
+            assert np.mean(trials.values(metric, sex)) == pytest.approx(model[f"mean_{metric}"][sex], abs=0.02)
+    assert sum(t.sex == "male" for t in trials.clients) == model["trials"]["male"]
+    assert sum(t.sex == "female" for t in trials.clients) == 49
 
 
 def test_sound_table_costs_more_where_the_claim_was_false():
@@ -133,7 +133,7 @@ def test_sound_table_costs_more_where_the_claim_was_false():
 
 def test_table_2_has_the_layout_of_the_printed_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tables, "MANY_RUNS", 50)
-    observed = [values_of(bundled_trials(), "tpr", sex) for sex in SEXES.values()]
+    observed = [Trials.bundled().values("tpr", sex) for sex in SEXES.values()]
     found: dict[str, Any] = tables.table2(PUBLISHED, observed, np.random.default_rng(1))
     for name in PUBLISHED:
         assert [round(alpha, 4) for alpha in found[name]["alpha"]] == TABLE2[name]["alpha"]
