@@ -106,9 +106,7 @@ def show_best(plan: "Plan") -> None:
             f"{f', {plan.condition}' if plan.condition else ''}.",
         )
     )
-    from fairgauge.planning.plan_rows import plan_means_sentence
-
-    said = plan_means_sentence(plan)
+    said = plan.about_means()
     if said is not None:
         out.print(said)
 

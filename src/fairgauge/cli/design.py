@@ -22,7 +22,7 @@ from fairgauge.designs.classical_designs import Budgets
 from fairgauge.designs.level_count import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.planning.choose_design import choice_sentence
-from fairgauge.planning.plan_rows import cap_cost, gaps_of, means_of, means_sentence
+from fairgauge.planning.plan_rows import beside_simplest, cap_cost, means_sentence
 from fairgauge.planning.table_pairing import name_of
 from fairgauge.reports.device_sentences import privacy_sentence
 from fairgauge.reports.verdicts import listed
@@ -224,12 +224,12 @@ def _show_gaps(question: Question) -> None:
     """Print what each of several comparisons, and each mean, will vary by, the worst first, beside the simplest."""
     if not Scores.of(question).target.balanced or question.channel.further:
         return
-    found, simple = gaps_of(question)
+    found, simple = beside_simplest(question, "gap")
     if not found:
         return
     show_parts(found, by=simple)
     out.print(f"    {_beside_simplest([part.variance / simple[part.groups] for part in found])}")
-    means, beside = means_of(question)
+    means, beside = beside_simplest(question, "means")
     if means:
         show_parts(means, by=beside, what=MEAN)
     # The paper's mechanisms are made with its budgets, and for neither means nor comparisons.
@@ -280,8 +280,12 @@ def _designed(study: Study, question: Question) -> dict[str, Any]:
         "levels": len(question.levels),
         "answers": [what for what, told in tells.items() if told],
         "cannot_answer": [what for what, told in tells.items() if not told],
-        "pairs": [part.to_dict() for part in gaps_of(question)[0]] if not question.channel.further else [],
-        "means": [part.to_dict() for part in means_of(question)[0]] if not question.channel.further else [],
+        "pairs": [part.to_dict() for part in beside_simplest(question, "gap")[0]]
+        if not question.channel.further
+        else [],
+        "means": [part.to_dict() for part in beside_simplest(question, "means")[0]]
+        if not question.channel.further
+        else [],
         "records": None,
         "outcome": None,
     }

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.scores import Scores
 from fairgauge.targets.target import FEW, Target
 
-if TYPE_CHECKING:
-    from fairgauge.planning.plans import Plan
-
 # Beyond so many different variances, errors of those between are read off a line through this many.
 _MOST_WIDTHS, _NODES = 24, 12
 # The same where a width takes long.
@@ -41,6 +38,11 @@ _OFF_NODES = 8
 _WIDE, _WIDE_NODES = 0.5, 12
 # What a cap may cost before it is worth a word.
 _HARDLY = 0.01
+# A mean that takes so many times the clients of randomized response is worth a word.
+_MORE = 1.1
+_FOR_MEANS = "--target means"
+
+_Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -83,32 +85,34 @@ class PlanConditions:
     drawn: float = 0.0  # secret draws for each answer
 
 
-def planned_gaps(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
-) -> tuple[PlanPart, ...]:
-    """Return every comparison that the study will report, the worst first; none where the channel cannot tell."""
-    return _parts(
-        scores, channel, "gap", [_names(attribute, contrast) for contrast in scores.target.contrasts], reading
-    )
-
-
-def planned_means(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
-) -> tuple[PlanPart, ...]:
-    """Return every group's mean that the study will report, the worst first; none where the channel cannot tell."""
-    names = [(name,) for name in _group_names(attribute, scores.target.groups)]
-    return _parts(scores, channel, "means", names, reading)
-
-
 def planned_parts(
-    scores: Scores, channel: Channel, attribute: Attribute | None, reading: PlanConditions
+    scores: Scores,
+    channel: Channel,
+    attribute: Attribute | None,
+    reading: PlanConditions,
+    *,
+    target: TargetName | None = None,
 ) -> tuple[PlanPart, ...]:
-    """Return what the study is for, the worst first: its comparisons, or each group's mean."""
-    return (planned_gaps if scores.target.kind == "gap" else planned_means)(scores, channel, attribute, reading)
+    """Return every comparison or mean that the study will report, the worst first; none where the channel cannot tell.
+
+    Args:
+        scores: What is asked of the channel, and how symbols are read.
+        channel: The table.
+        attribute: Whose names the groups have.
+        reading: With what it is read.
+        target: Whether comparisons or means; what the study is for if it is not said.
+    """
+    target = target or scores.target.kind
+    names: list[_Names]
+    if target == "gap":
+        names = [_names(attribute, contrast) for contrast in scores.target.contrasts]
+    else:
+        names = [(name,) for name in _group_names(attribute, scores.target.groups)]
+    return _parts(scores, channel, target, names, reading)
 
 
 def _parts(
-    scores: Scores, channel: Channel, target: TargetName, names: Sequence[tuple[str, ...]], reading: PlanConditions
+    scores: Scores, channel: Channel, target: TargetName, names: Sequence[_Names], reading: PlanConditions
 ) -> tuple[PlanPart, ...]:
     """Return what is wanted, by the decoder of the study's own scores: with it answers will be read."""
     found = expected(scores, channel, target)
@@ -166,14 +170,19 @@ def _group_names(attribute: Attribute | None, groups: int) -> tuple[str, ...]:
     return tuple(f"group {g + 1}" for g in range(groups)) if attribute is None else attribute.groups
 
 
-def gaps_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[tuple[str, ...], float]]:
-    """Return what each comparison of a question varies by, and the same with randomized response, by name."""
-    scores, epsilon = Scores.of(question), Decimal(question.epsilon)
+def beside_simplest(question: Question, target: TargetName) -> tuple[tuple[PlanPart, ...], dict[_Names, float]]:
+    """Return what each comparison or mean of a question varies by, and the same with randomized response, by name."""
+    scores, reading = Scores.of(question), PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
+    found = planned_parts(scores, question.channel, question.attribute, reading, target=target)
+    return found, _simplest(scores, Decimal(question.epsilon), question, target)
+
+
+def _simplest(scores: Scores, epsilon: Decimal, question: Question, target: TargetName) -> dict[_Names, float]:
+    """Return what each comparison or mean varies by with randomized response, by name."""
+    name, channel = make_channel(scores, epsilon, design=SIMPLEST)
     reading = PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_gaps(scores, question.channel, question.attribute, reading)
-    name, simple = make_channel(scores, epsilon, design=SIMPLEST)
-    beside = planned_gaps(scores.by(name), simple, question.attribute, reading)
-    return found, {part.groups: part.variance for part in beside}
+    parts = planned_parts(scores.by(name), channel, question.attribute, reading, target=target)
+    return {part.groups: part.variance for part in parts}
 
 
 def cap_cost(question: Question) -> str | None:
@@ -193,28 +202,7 @@ def cap_cost(question: Question) -> str | None:
     return f"A table of {symbols} symbols takes {cost:.1%} more clients than one without a cap: see --symbols."
 
 
-Names = tuple[str, ...]
-# A mean that takes so many times the clients of randomized response is worth a word.
-_MORE = 1.1
-_FOR_MEANS = "--target means"
-
-
-def _simple_means(scores: Scores, epsilon: Decimal, attribute: Attribute | None, metric: Metric) -> dict[Names, float]:
-    """Return what each group's mean varies by with randomized response, by name."""
-    name, channel = make_channel(scores, epsilon, design=SIMPLEST)
-    return _variances(
-        planned_means(scores.by(name), channel, attribute, PlanConditions(None, kind_of(DEFAULT), 0.01, metric))
-    )
-
-
-def means_of(question: Question) -> tuple[tuple[PlanPart, ...], dict[Names, float]]:
-    """Return what each group's mean of a question varies by, and the same with randomized response, by name."""
-    scores, reading = Scores.of(question), PlanConditions(None, kind_of(DEFAULT), 0.01, question.metric)
-    found = planned_means(scores, question.channel, question.attribute, reading)
-    return found, _simple_means(scores, Decimal(question.epsilon), question.attribute, question.metric)
-
-
-def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, target: TargetName) -> str | None:
+def means_sentence(means: Sequence[PlanPart], simple: Mapping[_Names, float], *, target: TargetName) -> str | None:
     """Return what the means pay for that a table is made for comparisons, or for the worst mean; None where nothing.
 
     Args:
@@ -233,19 +221,6 @@ def means_sentence(means: Sequence[PlanPart], simple: Mapping[Names, float], *, 
     if target == "means":
         return Sentence.of("plan.costly-worst", **told)
     return Sentence.of("plan.costly", option=_FOR_MEANS, **told)
-
-
-def plan_means_sentence(plan: "Plan") -> str | None:
-    """Return the same for the best design of a plan; None where the plan has no randomized response to compare with."""
-    best = None if plan.best is None else plan.row(plan.best)
-    if best is None:
-        return None
-    simple = next((row for row in plan.rows if row.design == SIMPLEST and row.epsilon == best.epsilon), None)
-    return None if simple is None else means_sentence(best.means, _variances(simple.means), target=plan.target)
-
-
-def _variances(parts: Sequence[PlanPart]) -> dict[Names, float]:
-    return {part.groups: part.variance for part in parts}
 
 
 def errors_for(
@@ -304,9 +279,11 @@ def _parts_of(question: Question, clients: int, tables: int, alpha: float, *, dr
     scores, channel, attribute = Scores.of(question), question.channel, question.attribute
     reading = PlanConditions(clients, kind_of(LIVE), alpha, question.metric, tables, drawn)
     parts = planned_parts(scores, channel, attribute, reading)
-    means = parts if scores.target.kind == "means" else planned_means(scores, channel, attribute, reading)
+    means = (
+        parts if scores.target.kind == "means" else planned_parts(scores, channel, attribute, reading, target="means")
+    )
     alone = replace(scores.assuming(beside=()), axis=0)
-    simple = _simple_means(alone, Decimal(question.epsilon), attribute, reading.metric)
+    simple = _simplest(alone, Decimal(question.epsilon), question, "means")
     beside = {name: tables * variance for name, variance in simple.items()}
     return Parts(
         parts, () if scores.target.kind == "means" else means, means_sentence(means, beside, target=scores.target.kind)

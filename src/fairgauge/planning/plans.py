@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 from fairgauge.channel import Channel
 from fairgauge.client.budget import STUDY_LIMIT
 from fairgauge.designs import LEAST_EPSILON, designs_for, make_channel
+from fairgauge.designs.registry import SIMPLEST
 from fairgauge.errors import InvalidInput
 from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.interval_kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.interval_readers import reader_of
 from fairgauge.lazy import late
-from fairgauge.planning.plan_rows import PlanConditions, PlanPart, planned_gaps, planned_means
+from fairgauge.planning.plan_rows import PlanConditions, PlanPart, means_sentence, planned_parts
 from fairgauge.planning.planned_widths import planned_power, planned_width
 from fairgauge.planning.table_pairing import (
     TOGETHER,
@@ -177,6 +178,16 @@ class Plan:
         if found is None:
             raise InvalidInput("design", design, f"must be one of {', '.join(row.design for row in self.rows)}")
         return found
+
+    def about_means(self) -> str | None:
+        """Return what means pay with the best design; None where there is no randomized response to compare with."""
+        best = None if self.best is None else self.row(self.best)
+        if best is None:
+            return None
+        simple = next((row for row in self.rows if row.design == SIMPLEST and row.epsilon == best.epsilon), None)
+        if simple is None:
+            return None
+        return means_sentence(best.means, {part.groups: part.variance for part in simple.means}, target=self.target)
 
     def __str__(self) -> str:
         lines = [f"{'design':<22}{'epsilon':>9}{'clients':>20}{'error ±':>12}"]
@@ -459,8 +470,8 @@ def _row(question: _Asked, given: Given, detect: float | None) -> PlanRow:
         privacy_variance=question.tables * scores.privacy_variance(channel),
         sampling_variance=question.tables * scores.sampling_variance(),
         assumes=assumption(scores, question.metric),
-        pairs=planned_gaps(scores, channel, question.attribute, reading),
-        means=planned_means(scores, channel, question.attribute, reading),
+        pairs=planned_parts(scores, channel, question.attribute, reading, target="gap"),
+        means=planned_parts(scores, channel, question.attribute, reading, target="means"),
         mechanism=channel,
     )
 

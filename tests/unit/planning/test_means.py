@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.planning.plan_rows import PlanPart, means_of, means_sentence, plan_means_sentence
+from fairgauge.planning.plan_rows import PlanPart, beside_simplest, means_sentence
 from fairgauge.planning.plans import plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Question
@@ -41,10 +41,10 @@ def test_a_table_that_tells_no_mean_says_so():
 
 def test_the_study_and_its_plan_say_the_same():
     (question,) = designed([Question(RECALL, GENDERS)], Decimal(1))
-    found, simple = means_of(question)
+    found, simple = beside_simplest(question, "means")
     said = means_sentence(found, simple, target="gap")
     (plan,) = plan_questions([Question(RECALL, GENDERS)], epsilon=Decimal(1), clients=10**6, interval="normal")
     assert said is not None
-    assert said == plan_means_sentence(plan)
+    assert said == plan.about_means()
     assert found[0].groups == ("nonbinary",)
     assert max(part.variance / simple[part.groups] for part in found) > 10

@@ -6,7 +6,7 @@ from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval_kinds import KINDS
 from fairgauge.planning import plan_rows as parts
-from fairgauge.planning.plan_rows import cap_cost, gaps_of
+from fairgauge.planning.plan_rows import beside_simplest, cap_cost
 from fairgauge.planning.planned_widths import expected
 from fairgauge.targets.scores import Scores
 
@@ -53,7 +53,7 @@ def test_the_plan_has_the_numbers_that_the_estimate_gives():
 
 def test_a_designed_question_tells_its_gain_over_randomized_response():
     (question,) = design(RECALL, GENDER, epsilon=1)
-    found, simple = gaps_of(question)
+    found, simple = beside_simplest(question, "gap")
     assert all(part.variance <= simple[part.groups] for part in found)
     assert min(part.variance / simple[part.groups] for part in found) < 0.5
     assert cap_cost(question) is None
@@ -78,7 +78,7 @@ def test_a_device_answers_one_of_several_tables_and_errors_are_in_the_metrics_un
 
     def planned(answers: int, metric: Metric, tables: int) -> list[parts.PlanPart]:
         reading = parts.PlanConditions(answers, kind, 0.01, metric, tables)
-        return list(parts.planned_gaps(scores, question.channel, GENDER, reading))
+        return list(parts.planned_parts(scores, question.channel, GENDER, reading, target="gap"))
 
     alone, beside = planned(100_000, RECALL, 1), planned(300_000, RECALL, 3)
     assert [part.error for part in beside] == pytest.approx([part.error for part in alone])
