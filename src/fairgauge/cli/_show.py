@@ -11,7 +11,7 @@ from fairgauge.reports.non_response import any_sentence
 from fairgauge.reports.small_multiples import left_out_sentence, shown_gaps, shown_response
 from fairgauge.reports.study_facts import counted
 from fairgauge.reports.units import CUT, CUT_NOTE, mark
-from fairgauge.reports.verdicts import sentences
+from fairgauge.reports.verdicts import Meaning
 from fairgauge.study import Study
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def show_estimate(study: Study, estimate: Estimate) -> None:
         left_out = left_out_sentence(question)
         if left_out is not None:
             out.print(left_out)
-        for sentence in sentences(asked, question, estimate):
+        for sentence in Meaning(asked, question, estimate.confidence, estimate.tolerance).sentences():
             out.print(sentence)
         for warning in question.warnings:
             out.print(Text.assemble(("note", "yellow"), f" {warning}"))

@@ -21,11 +21,11 @@ from fairgauge.designs import AUTO
 from fairgauge.designs.classical_designs import Budgets
 from fairgauge.designs.level_count import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
+from fairgauge.languages import PLAIN
 from fairgauge.planning.choose_design import choice_sentence
 from fairgauge.planning.plan_rows import beside_simplest, cap_cost, means_sentence
 from fairgauge.planning.table_pairing import name_of
 from fairgauge.reports.device_sentences import privacy_sentence
-from fairgauge.reports.verdicts import listed
 from fairgauge.study import Question, Study
 from fairgauge.targets.scores import Scores
 
@@ -186,7 +186,7 @@ def _design(study: Study, design: str) -> None:
 
 def _tables(study: Study) -> list[str]:
     """Return how several questions share the answers."""
-    several = [listed([question.metric.name for question in table]) for table in study.tables if len(table) > 1]
+    several = [PLAIN.listed([question.metric.name for question in table]) for table in study.tables if len(table) > 1]
     said = [f"{names} are answered together: one answer is about all of them." for names in several]
     if (count := len(study.tables)) > 1:
         said.append(f"A device's coin picks one of {count} tables, so each gets about 1/{count} of the answers.")

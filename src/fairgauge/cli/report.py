@@ -20,7 +20,7 @@ from fairgauge.languages import OWN
 from fairgauge.reports.non_response import any_sentence
 from fairgauge.reports.provenance import Provenance, check_asked
 from fairgauge.reports.study_facts import counted
-from fairgauge.reports.verdicts import verdict
+from fairgauge.reports.verdicts import Meaning
 from fairgauge.study import Study
 from fairgauge.study.numbers import as_count
 from fairgauge.tallies import Tally
@@ -94,7 +94,7 @@ def report(
         )
     )
     for question, told in zip(document.questions, found.questions, strict=True):
-        out.print(verdict(question, told, confidence=confidence, over=True).text)
+        out.print(Meaning(question, told, confidence).verdict(over=True).text)
     holds = any_sentence(zip(document.questions, found.questions, strict=True))
     if holds is not None:
         out.print(holds)

@@ -36,18 +36,11 @@ from fairgauge.reports.translated_names import speaking_of
 from fairgauge.reports.units import CUT_NOTE, Unit, level_of, mark, part_of_hundred, places_for, unit_of
 from fairgauge.reports.verdicts import (
     MILLION,
+    Meaning,
     Verdict,
-    answering_sentences,
-    fit_sentence,
-    forging_sentence,
     if_alike,
     odds_after,
     progress_sentence,
-    ratio_sentence,
-    stated_sentences,
-    together_sentence,
-    tolerance_sentence,
-    verdict,
 )
 from fairgauge.study import Attribute, Metric, Question, Study
 from fairgauge.study.margins import planned
@@ -144,7 +137,8 @@ def question_view(
 ) -> QuestionView:
     """Return what to show of a question, in a language."""
     confidence, tolerance, tell = estimate.confidence, estimate.tolerance, voice.tell
-    said = verdict(question, found, confidence=confidence, over=over)
+    meaning = Meaning(question, found, confidence, tolerance)
+    said = meaning.verdict(over=over)
     sure = Sentence.of("picture.sure", sure=part_of_hundred(confidence))
     return QuestionView(
         title=tell(title_of(question.metric, question.attribute)),
@@ -161,20 +155,20 @@ def question_view(
         abstain=question.mechanism.abstain,
         answers=found.answers,
         verdict=Verdict(said.kind, tell(said.text)),
-        tolerance=_told(None if tolerance is None else tolerance_sentence(question, found, tolerance), voice),
+        tolerance=_told(meaning.against_tolerance(), voice),
         numbers=tuple(_numbers(question, found, voice)),
         cut=tell(CUT_NOTE) if any(interval.cut for _, interval in found.rows()) else None,
         gaps=_gaps(question, found, tolerance, sure, voice),
         means=_means(question, found, sure, voice),
-        ratio=tell(ratio_sentence(question, found) or Sentence.of(display_of(question.mechanism).no_ratio)),
-        stated=tuple(map(tell, stated_sentences(question, found))),
-        response=tuple(map(tell, answering_sentences(question, found))),
+        ratio=tell(meaning.ratio() or Sentence.of(display_of(question.mechanism).no_ratio)),
+        stated=tuple(map(tell, meaning.stated())),
+        response=tuple(map(tell, meaning.answering())),
         tipping=_tipping(question, found, voice),
-        forging=_told(forging_sentence(question, found), voice),
+        forging=_told(meaning.forging(), voice),
         moves=_moves(question, found, voice),
         moved=_moved(found, voice),
-        fit=tell(fit_sentence(found)),
-        notes=tuple(map(tell, (*_held(question, found, confidence), *found.warnings))),
+        fit=tell(meaning.fit()),
+        notes=tuple(map(tell, (*_held(meaning), *found.warnings))),
         privacy=_privacy_view(question, voice),
     )
 
@@ -321,9 +315,9 @@ def _means(question: Question, found: QuestionEstimate, sure: str, voice: Voice)
     return interval_figure(bars, description=f"{said} {voice.tell(sure)}.", voice=voice)
 
 
-def _held(question: Question, found: QuestionEstimate, confidence: float) -> list[str]:
+def _held(meaning: Meaning) -> list[str]:
     """Return what is to be said of many gaps."""
-    said = (together_sentence(question, found, confidence=confidence), left_out_sentence(found))
+    said = (meaning.together(), left_out_sentence(meaning.found))
     return [one for one in said if one is not None]
 
 

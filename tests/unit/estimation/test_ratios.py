@@ -5,7 +5,7 @@ import pytest
 from fairgauge.estimation import Interval, estimate
 from fairgauge.estimation.interval import impact_ratio
 from fairgauge.estimation.metric_frame import PrivateMetricFrame
-from fairgauge.reports.verdicts import ratio_sentence
+from fairgauge.reports.verdicts import Meaning
 from fairgauge.study import Metric
 from tests.samples import RECALL
 from tests.surveys import coin_question, expected_tally, people, study, tells_all
@@ -26,7 +26,7 @@ def test_four_fifths_are_told_where_they_can_be(women: str, said: str):
     found = estimate(ASKED, tally)["recall"]
     assert found.impact_ratio is not None
     assert found.impact_ratio.low < float(women) / 0.9 < found.impact_ratio.high
-    sentence = ratio_sentence(ASKED.questions[0], found)
+    sentence = Meaning(ASKED.questions[0], found, 0.99).ratio()
     assert sentence is not None
     assert sentence.endswith(said)
     frame = PrivateMetricFrame(ASKED, tally)

@@ -11,7 +11,7 @@ from fairgauge.languages import Voice
 from fairgauge.reports.html_report import render_report
 from fairgauge.reports.non_response import any_sentence, response_sentences, tipping_sentences
 from fairgauge.reports.provenance import Provenance
-from fairgauge.reports.verdicts import answering_sentences, sentences
+from fairgauge.reports.verdicts import Meaning
 from fairgauge.study import Attribute, Comparison, Question, Study
 from tests.samples import RECALL
 from tests.surveys import NAMES, expected_tally, people, study, tells_all
@@ -95,7 +95,7 @@ def test_means_that_are_told_take_a_larger_factor_if_they_are_within_their_inter
 def test_where_all_are_taken_to_answer_alike_the_sign_rests_on_that_and_the_ratio_does_not():
     alike = study(question("0.5", "0.5", answering="alike"))
     found = found_of(alike, ("female", "0.8", 500_000), ("male", "0.7", 500_000))
-    first, *turns = answering_sentences(alike.questions[0], found.questions[0])
+    first, *turns = Meaning(alike.questions[0], found.questions[0], 0.99).answering()
     assert first.startswith("Female answered between")
     assert turns[0].startswith("IF both answered equally often: The sign could turn")
     assert all(said.startswith("IF both answered equally often: ") for said in turns)
@@ -113,7 +113,9 @@ def test_a_report_says_once_on_what_it_rests(count: int):
     assert "1,050,000 answers of 2,000,000 who were asked" in page
     assert page.count("If some answered more readily than others.") == count
     assert not any(
-        ONCE in said for q, f in zip(asked.questions, found.questions, strict=True) for said in sentences(q, f, found)
+        ONCE in said
+        for q, f in zip(asked.questions, found.questions, strict=True)
+        for said in Meaning(q, f, found.confidence).sentences()
     )
 
 
@@ -126,7 +128,7 @@ def test_nothing_is_said_of_nothing():
 
 @pytest.mark.parametrize("tag", ["de", "ar"])
 def test_other_languages_say_it_too(tag: str):
-    said = answering_sentences(ASKED.questions[0], FOUND.questions[0])
+    said = Meaning(ASKED.questions[0], FOUND.questions[0], 0.99).answering()
     assert len(said) == 3
     for one in said:
         assert Voice(tag).tell(one) != str(one)

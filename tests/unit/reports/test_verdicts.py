@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fairgauge.estimation import Estimate, Interval, QuestionEstimate, Sensitivity
-from fairgauge.estimation.interval_kinds import KINDS
-from fairgauge.reports import verdicts
+from fairgauge.estimation import Interval, QuestionEstimate, Sensitivity
 from fairgauge.reports.device_sentences import privacy_sentence, question_sentence
-from fairgauge.study import Attribute, Metric
+from fairgauge.reports.verdicts import Meaning, odds_after, progress_sentence
+from fairgauge.study import Attribute, Metric, Question
 from tests.samples import RECALL, sample_channel, sample_question
 from tests.surveys import tells_all
 
@@ -38,8 +37,14 @@ def gap(low: float, high: float, first: str = "female", second: str = "male", re
     return (first, second), Interval((low + high) / 2, low, high, (-reach, reach))
 
 
+def meaning(
+    question: Question, found: QuestionEstimate, confidence: float = 0.99, tolerance: float | None = None
+) -> Meaning:
+    return Meaning(question, found, confidence, tolerance)
+
+
 def said(*gaps: Named, over: bool = False, **more: object) -> tuple[str, str]:
-    told = verdicts.verdict(QUESTION, found(*gaps, **more), confidence=0.99, over=over)
+    told = meaning(QUESTION, found(*gaps, **more)).verdict(over=over)
     return told.kind, told.text
 
 
@@ -61,15 +66,15 @@ def test_where_less_is_better_a_higher_number_is_worse_and_no_four_fifths_are_to
         QUESTION, metric=Metric("fpr", 0, 1, better="lower"), attribute=Attribute("sex", ["female", "male"])
     )
     told = found(gap(0.031, 0.049), impact_ratio=Interval(0.5, 0.4, 0.6, (0, 1)))
-    assert verdicts.verdict(errors, told, confidence=0.99).text == (
+    assert meaning(errors, told).verdict().text == (
         "The model's false positive rate is between 3.1 and 4.9 points higher, that is worse, for female than for male "
         "(99 % confidence)."
     )
-    lower = verdicts.verdict(errors, found(gap(-0.049, -0.031)), confidence=0.99).text
+    lower = meaning(errors, found(gap(-0.049, -0.031))).verdict().text
     assert "points lower, that is better, for female" in lower
     of = "Impact ratio: the lowest group's false positive rate is between 0.40 and 0.60 of the highest group's."
-    assert verdicts.ratio_sentence(errors, told) == of
-    assert "four fifths" in str(verdicts.ratio_sentence(replace(errors, metric=RECALL), told))
+    assert meaning(errors, told).ratio() == of
+    assert "four fifths" in str(meaning(replace(errors, metric=RECALL), told).ratio())
 
 
 @pytest.mark.parametrize(
@@ -79,15 +84,15 @@ def test_where_less_is_better_a_higher_number_is_worse_and_no_four_fifths_are_to
 def test_a_gap_has_a_unit(high: int, unit: str | None, size: str):
     asked = replace(QUESTION, metric=Metric("wait", 0, high, unit=unit))
     part = 0.01 if high == 1 else 1.0
-    text = verdicts.verdict(asked, found(gap(3.1 * part, 4.9 * part, reach=high)), confidence=0.99).text
+    text = meaning(asked, found(gap(3.1 * part, 4.9 * part, reach=high))).verdict().text
     assert f"is between {size} higher for" in text
 
 
 def test_bare_numbers_say_what_they_are_in():
     asked = replace(QUESTION, metric=Metric("words_missed", -5, 4000))
     said = "Values of words missed are in the metric's own unit, from \N{MINUS SIGN}5 to 4,000."
-    assert verdicts.stated_sentences(asked, found(gap(3.1, 4.9, reach=4005)))[0] == said
-    assert not [one for one in verdicts.stated_sentences(QUESTION, found(gap(0.1, 0.2))) if "own unit" in one]
+    assert meaning(asked, found(gap(3.1, 4.9, reach=4005))).stated()[0] == said
+    assert not [one for one in meaning(QUESTION, found(gap(0.1, 0.2))).stated() if "own unit" in one]
 
 
 def test_an_interval_with_zero_is_open_and_edges_are_rounded_outward():
@@ -138,7 +143,7 @@ def test_no_sentence_tells_of_the_impossible():
 
 def test_other_metrics_have_their_own_units():
     question = sample_question(Metric("delay", "0", "40"))
-    told = verdicts.verdict(question, found(gap(1.25, 2.5, reach=40.0)), confidence=0.95)
+    told = meaning(question, found(gap(1.25, 2.5, reach=40.0)), confidence=0.95).verdict()
     assert (
         str(told) == f"{IF}The model's delay is between 1.2 and 2.5 higher for female than for male (95 % confidence)."
     )
@@ -154,28 +159,28 @@ def test_other_metrics_have_their_own_units():
     ],
 )
 def test_a_gap_is_compared_with_the_tolerance(low: float, high: float, word: str):
-    told = verdicts.tolerance_sentence(QUESTION, found(gap(low, high)), 0.02)
+    told = meaning(QUESTION, found(gap(low, high)), tolerance=0.02).against_tolerance()
     assert told is not None
     assert word in told
     assert "±2 points" in told
-    assert verdicts.tolerance_sentence(QUESTION, FOUND, 0.02) is None
+    assert meaning(QUESTION, FOUND, tolerance=0.02).against_tolerance() is None
 
 
 def test_what_is_owed_to_the_shares_is_said_with_its_limits():
-    assert verdicts.share_sentences(QUESTION, FOUND) == [
+    assert meaning(QUESTION, FOUND).stated() == [
         "Shares that are each wrong by up to 0.01 could move the gap by up to 1.2 points."
     ]
     named = Sensitivity(0.012, 0.02, share_gap=("a", "b"), forged_gap=("a", "c"))
-    assert verdicts.share_sentences(QUESTION, replace(FOUND, sensitivity=named)) == [
+    assert meaning(QUESTION, replace(FOUND, sensitivity=named)).stated() == [
         "Shares that are each wrong by up to 0.01 could move the gap between a and b by up to 1.2 points."
     ]
     for estimated in (None, Sensitivity(None, None)):
-        assert verdicts.share_sentences(QUESTION, replace(FOUND, sensitivity=estimated)) == []
+        assert meaning(QUESTION, replace(FOUND, sensitivity=estimated)).stated() == []
 
 
 def test_where_the_shares_come_from_and_what_is_allowed_for_is_said():
     known = replace(QUESTION.attribute, share_error="0.02", share_source="Census of 2021.")
-    assert verdicts.share_sentences(replace(QUESTION, attribute=known), FOUND) == [
+    assert meaning(replace(QUESTION, attribute=known), FOUND).stated() == [
         "The shares come from: Census of 2021.",
         "The interval allows each share to be wrong by 0.02.",
         "Shares that are each wrong by up to 0.01 beyond that could move the gap by up to 1.2 points.",
@@ -183,15 +188,13 @@ def test_where_the_shares_come_from_and_what_is_allowed_for_is_said():
 
 
 def test_what_forging_could_do_is_said_with_its_limits():
-    forging = verdicts.forging_sentence
-    assert forging(QUESTION, FOUND) == "Forging 1 % of the answers could move the gap by up to 2.74 points."
+    assert meaning(QUESTION, FOUND).forging() == "Forging 1 % of the answers could move the gap by up to 2.74 points."
     estimated = replace(FOUND, sensitivity=Sensitivity(None, None))
-    assert forging(QUESTION, estimated) == "Forging 1 % of the answers could move the gap without limit."
+    assert meaning(QUESTION, estimated).forging() == "Forging 1 % of the answers could move the gap without limit."
     named = replace(FOUND, sensitivity=Sensitivity(0.012, 0.02, forged_gap=("a", "c")))
-    assert (
-        forging(QUESTION, named) == "Forging 1 % of the answers could move the gap between a and c by up to 2 points."
-    )
-    assert forging(QUESTION, replace(FOUND, sensitivity=None)) is None
+    between = "Forging 1 % of the answers could move the gap between a and c by up to 2 points."
+    assert meaning(QUESTION, named).forging() == between
+    assert meaning(QUESTION, replace(FOUND, sensitivity=None)).forging() is None
 
 
 @pytest.mark.parametrize("moved", [90.5, 1950.0])
@@ -199,37 +202,31 @@ def test_forging_is_said_to_move_a_gap_no_farther_than_a_gap_can_be(moved: float
     asked = replace(QUESTION, metric=Metric("score", "0", "90"))
     forged = replace(FOUND, sensitivity=Sensitivity(None, moved))
     far = "Forging 1 % of the answers could move the gap to anything up to 90, the largest that a gap can be."
-    assert verdicts.forging_sentence(asked, forged) == far
+    assert meaning(asked, forged).forging() == far
     within = replace(FOUND, sensitivity=Sensitivity(None, 89.0))
-    assert verdicts.forging_sentence(asked, within) == "Forging 1 % of the answers could move the gap by up to 89."
+    assert meaning(asked, within).forging() == "Forging 1 % of the answers could move the gap by up to 89."
 
 
 def test_the_fit_check_is_said():
-    assert verdicts.fit_sentence(replace(FOUND, fit=0.5)) == "No sign of forging that this check can see (p = 0.5)."
-    assert verdicts.fit_sentence(replace(FOUND, fit=1e-5)).startswith(
-        "There are signs of forging: honest answers seldom"
-    )
-    assert verdicts.fit_sentence(replace(FOUND, fit=None)) == "There is nothing to check yet."
+    assert meaning(QUESTION, replace(FOUND, fit=0.5)).fit() == "No sign of forging that this check can see (p = 0.5)."
+    forged = meaning(QUESTION, replace(FOUND, fit=1e-5)).fit()
+    assert forged.startswith("There are signs of forging: honest answers seldom")
+    assert meaning(QUESTION, replace(FOUND, fit=None)).fit() == "There is nothing to check yet."
 
 
 def test_odds_follow_from_the_exact_loss():
     # The sample's table has a largest ratio of 3, or a hair less.
-    assert verdicts.odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
-    assert verdicts.odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
+    assert odds_after(QUESTION.channel.loss, 0.5) == pytest.approx((0.25, 0.75), abs=1e-9)
+    assert odds_after(QUESTION.channel.loss, 0.1) == pytest.approx((0.1 / 2.8, 0.3 / 1.2))
     assert "by at most a factor 3.00" in privacy_sentence(QUESTION)
 
 
 def test_progress_is_said_in_numbers_that_a_plan_can_know():
-    assert verdicts.progress_sentence(412_000, 987_654, "±1 point") == (
-        "412,000 of about 990,000 answers needed for ±1 point."
-    )
-    assert verdicts.progress_sentence(2_000_000, 987_654, "±1 point") == (
+    assert progress_sentence(412_000, 987_654, "±1 point") == "412,000 of about 990,000 answers needed for ±1 point."
+    assert progress_sentence(2_000_000, 987_654, "±1 point") == (
         "2,000,000 answers: more than the 990,000 or so needed for ±1 point."
     )
-    assert (
-        verdicts.progress_sentence(1, None, "±1 point")
-        == "1 answer. No number of answers would give the gap to ±1 point."
-    )
+    assert progress_sentence(1, None, "±1 point") == "1 answer. No number of answers would give the gap to ±1 point."
 
 
 def test_a_question_is_asked_in_words():
@@ -240,19 +237,18 @@ def test_a_question_is_asked_in_words():
 
 def test_all_sentences_start_with_the_verdict():
     told = found(gap(-0.049, -0.031), p_values={("female", "male"): 0.002})
-    estimate = Estimate("0" * 64, 0.99, KINDS["population"], 0.02, (told,))
-    sentences = verdicts.sentences(QUESTION, told, estimate)
+    sentences = meaning(QUESTION, told, tolerance=0.02).sentences()
     assert [sentence.split()[0] for sentence in sentences] == ["IF", "Shares", "IF", "IF", "IF", "Forging"]
     stated = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="any"))
-    plain = verdicts.sentences(stated, told, estimate)
+    plain = meaning(stated, told, tolerance=0.02).sentences()
     assert [sentence.split()[0] for sentence in plain] == ["The", "Shares", "The", "The", "That", "Forging"]
     assert [sentence.removeprefix(IF) for sentence in sentences] == plain
     ratio = replace(QUESTION, attribute=replace(QUESTION.attribute, answering="1.1"))
     within = "If neither group answered more than 1.1 times as often as the other: "
-    said = verdicts.sentences(ratio, told, estimate)
+    said = meaning(ratio, told, tolerance=0.02).sentences()
     assert said[0].startswith(within)
     assert [sentence.removeprefix(within) for sentence in said] == plain
-    assert verdicts.sentences(QUESTION, replace(FOUND, warnings=("Why not.",)), estimate) == []
+    assert meaning(QUESTION, replace(FOUND, warnings=("Why not.",)), tolerance=0.02).sentences() == []
 
 
 def test_a_gap_between_several_groups_rests_on_how_often_they_answered():
@@ -260,7 +256,7 @@ def test_a_gap_between_several_groups_rests_on_how_often_they_answered():
     ages = Attribute("age", ("young", "old"))
     sexes = replace(QUESTION.attribute, shares=None, answering="any")
     crossed = replace(QUESTION, attribute=Attribute.crossed(sexes, ages), mechanism=sample_channel(groups=4))
-    margin = verdicts.verdict(crossed, found(gap(0.031, 0.049)), confidence=0.99).text
+    margin = meaning(crossed, found(gap(0.031, 0.049))).verdict().text
     assert margin.startswith("IF all groups answered equally often: The model's recall is between")
-    cells = verdicts.verdict(crossed, found(gap(0.031, 0.049, "female, young", "male, young")), confidence=0.99).text
+    cells = meaning(crossed, found(gap(0.031, 0.049, "female, young", "male, young"))).verdict().text
     assert cells.startswith("The model's recall is between")
