@@ -181,7 +181,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Readings:
+class SensorReadings:
     """All readings: features, whether the person lies down, and which trial each belongs to."""
 
     features: NDArray[np.float64]
@@ -190,7 +190,7 @@ class Readings:
     sexes: tuple[str, ...]
 
     @classmethod
-    def read(cls, path: Path | None) -> "Readings":
+    def read(cls, path: Path | None) -> "SensorReadings":
         """Read the UCI archive.
 
         Raises:
@@ -214,7 +214,7 @@ class Readings:
         trials = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         return cls(rows[:, :_FEATURES], rows[:, _FEATURES] == _LYING, trials, tuple(SEXES[n[-1]] for n in names))
 
-    def filtered(self) -> "Readings":
+    def filtered(self) -> "SensorReadings":
         """Leave out the trials that are too small to measure both rates."""
         rows = np.bincount(self.trials)
         lying = np.bincount(self.trials, self.lying)
@@ -222,7 +222,7 @@ class Readings:
         here = kept[self.trials]
         numbers = np.cumsum(kept) - 1
         sexes = tuple(sex for sex, keep in zip(self.sexes, kept, strict=True) if keep)
-        return Readings(self.features[here], self.lying[here], numbers[self.trials[here]], sexes)
+        return SensorReadings(self.features[here], self.lying[here], numbers[self.trials[here]], sexes)
 
     def train(self, *, seed: int) -> Training:
         """Train the paper's model on 70 % of the readings of each trial and test it on the rest.

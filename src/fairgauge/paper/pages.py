@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgauge.paper import optimal_design
 from fairgauge.paper.bounds import CONFIDENCE, PUBLISHED, SOUND, crossovers
-from fairgauge.paper.dataset import METRICS, SEXES, SOURCE, Readings, Trials
+from fairgauge.paper.dataset import METRICS, SEXES, SOURCE, SensorReadings, Trials
 from fairgauge.paper.errata import INTRODUCTION, Erratum, errata
 from fairgauge.paper.mechanisms import drawn_laplace, published_response
 from fairgauge.paper.optimal_design import COUNT, MOST, RUNS, WIDTHS, coverage
@@ -407,7 +407,7 @@ def figure_results() -> _Results:
 
 
 def _dataset(data: Path | None, step: _Step) -> tuple[_Results, dict[str, str]]:
-    everyone = Readings.read(data)
+    everyone = SensorReadings.read(data)
     kept = everyone.filtered()
     results: _Results = {}
     for key, readings in (("dataset_model_all_trials", everyone), ("dataset_model", kept)):

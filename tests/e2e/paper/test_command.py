@@ -41,10 +41,10 @@ def test_all_parts_but_the_dataset_are_redone_without_it(
     done: list[str] = []
 
     def publish(part: str, folder: Path, *, data: Path | None, step: object) -> list[Path]:
-        from fairgauge.paper.dataset import Readings
+        from fairgauge.paper.dataset import SensorReadings
 
         if part == "dataset":
-            Readings.read(data)
+            SensorReadings.read(data)
         done.append(part)
         return [folder / f"{part}.md"]
 

@@ -28,14 +28,14 @@ def archive(tmp_path: Path) -> Path:
 
 
 def test_reading_finds_trials_sexes_and_labels(archive: Path):
-    readings = dataset.Readings.read(archive)
+    readings = dataset.SensorReadings.read(archive)
     assert readings.sexes == ("male", "female") * 7
     assert readings.features.shape == (12 * 80 + 2 * 20, 8)
     assert 0.1 < readings.lying.mean() < 0.4
 
 
 def test_the_filter_drops_small_trials_and_renumbers(archive: Path):
-    kept = dataset.Readings.read(archive).filtered()
+    kept = dataset.SensorReadings.read(archive).filtered()
     assert len(kept.sexes) == 12
     assert np.unique(kept.trials).tolist() == list(range(12))
     assert np.bincount(kept.trials).tolist() == [80] * 12
@@ -43,7 +43,7 @@ def test_the_filter_drops_small_trials_and_renumbers(archive: Path):
 
 def test_training_gives_rates_of_every_trial(archive: Path):
     pytest.importorskip("sklearn")
-    readings = dataset.Readings.read(archive).filtered()
+    readings = dataset.SensorReadings.read(archive).filtered()
     split = readings.train(seed=0)
     assert split == readings.train(seed=0)
     assert split.accuracy > 0.8
@@ -58,7 +58,7 @@ def test_training_gives_rates_of_every_trial(archive: Path):
 def test_without_the_archive_the_message_says_where_to_get_it():
     for path in (None, Path("nowhere.zip")):
         with pytest.raises(CannotEstimate, match=r"Datasets_Healthy_Older_People\.zip.*10\.24432/C5GG6B.*--data"):
-            dataset.Readings.read(path)
+            dataset.SensorReadings.read(path)
 
 
 def test_another_file_is_refused(tmp_path: Path):
@@ -68,7 +68,7 @@ def test_another_file_is_refused(tmp_path: Path):
     zipfile.ZipFile(empty, "w").close()
     for path in (text, empty):
         with pytest.raises(InvalidInput, match="data="):
-            dataset.Readings.read(path)
+            dataset.SensorReadings.read(path)
 
 
 def test_trials_survive_their_file(monkeypatch: pytest.MonkeyPatch):
