@@ -2824,6 +2824,18 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_it_stops_where_the_bound_says_that_it_is_close",
     ),
     _mutant(
+        "designs: cells that are alike have programs as if they differed",
+        "for order in _other_orders(problem.shares):",
+        "for order in ():",
+        "test_cells_of_crossed_attributes_that_are_alike_share_their_rows",
+    ),
+    _mutant(
+        "designs: each order of groups that are alike makes more symbols",
+        "if joined != orbits and self._fold_by(",
+        "if self._fold_by(",
+        "test_no_more_orders_are_taken_than_make_groups_alike",
+    ),
+    _mutant(
         "designs: a hint counts as proof",
         "bound -= _HANDICAP * abs(bound)",
         "bound += _HANDICAP * abs(bound)",

@@ -20,9 +20,9 @@ symmetric, and constraints that a symmetry maps onto each other become one.  Tha
 twice the number of groups.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +63,26 @@ def _candidates(inputs: Inputs, shares: Sequence[float]) -> list[_Symmetry]:
                 cycle[g] = following
             found.append(_renaming(inputs, cycle, flips=False))
     return found
+
+
+def _other_orders(shares: Sequence[float]) -> list[tuple[int, ...]]:
+    """Return every order of the groups that keeps their shares, those first that make the most groups alike.
+
+    >>> _other_orders((0.4, 0.3, 0.3)), _other_orders((0.25,) * 4)[0]
+    ([(0, 2, 1)], (1, 2, 3, 0))
+    """
+    first, *others = permutations(range(len(shares)))
+    same = [order for order in others if all(shares[g] == share for g, share in zip(order, shares, strict=True))]
+    return sorted(same, key=lambda order: len(set(_joined(first, order))))
+
+
+def _joined(orbits: Sequence[int], order: Iterable[int]) -> list[int]:
+    """Return the first group of each group's orbit, once those are one orbit that an order takes to each other."""
+    joined = list(orbits)
+    for g, to in enumerate(order):
+        first, then = sorted((joined[g], joined[to]))
+        joined = [first if one == then else one for one in joined]
+    return joined
 
 
 def _renaming(inputs: Inputs, blocks: _Indices, *, flips: bool) -> _Symmetry:
@@ -238,12 +258,28 @@ class Minimax(ColumnProblem):
         # The value at each point; of no account where people abstain.
         values = np.concatenate([np.tile(problem.inputs.levels, problem.inputs.groups), [0.0] * problem.inputs.abstain])
         self.point_value = self.points @ values
-        self.moves = []
+        self.moves = list[_Move]()
         for symmetry in _candidates(problem.inputs, problem.shares):
-            basis, objectives = _action(problem.basis, symmetry), self._objective_map(symmetry)
-            if basis is not None and objectives is not None:
-                self.moves.append(_Move(symmetry, basis, objectives))
+            self._fold_by(symmetry)
+        groups = range(problem.inputs.groups)
+        orbits = list(groups)
+        for move in self.moves:
+            orbits = _joined(orbits, move.symmetry.blocks[groups].tolist())
+        # Cells of crossed attributes are alike though not all that have one share are.  Each order more than it takes
+        # would make a table of more symbols.
+        for order in _other_orders(problem.shares):
+            joined = _joined(orbits, order)
+            blocks = np.array([*order, *range(len(order), len(problem.inputs.blocks))])
+            if joined != orbits and self._fold_by(_renaming(problem.inputs, blocks, flips=False)):
+                orbits = joined
         self._fold()
+
+    def _fold_by(self, symmetry: _Symmetry) -> bool:
+        """Keep a renaming if the problem allows it, and tell whether it does."""
+        objectives, basis = self._objective_map(symmetry), _action(self.problem.basis, symmetry)
+        if basis is not None and objectives is not None:
+            self.moves.append(_Move(symmetry, basis, objectives))
+        return basis is not None and objectives is not None
 
     def _objective_map(self, symmetry: _Symmetry) -> _Indices | None:
         """Return where a renaming takes each objective, or None if it leads outside them."""
