@@ -5,7 +5,9 @@ import inspect
 import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import typer
 
 from fairgauge.cli import _options
 from fairgauge.cli._console import out, show_json
@@ -13,6 +15,8 @@ from fairgauge.errors import InvalidInput
 
 Form = Literal["people", "json", "csv", "markdown"]
 Rows = Sequence[Mapping[str, Any]]
+_CSV = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, unrounded.")]
+_MARKDOWN = Annotated[bool, typer.Option("--markdown", help="Print the table in Markdown, for a paper or a card.")]
 
 
 def _form_of(*, json: bool, csv: bool, markdown: bool) -> Form:
@@ -31,7 +35,7 @@ def _form_of(*, json: bool, csv: bool, markdown: bool) -> Form:
 def in_forms(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--json``, ``--csv`` and ``--markdown``; it is told as ``form`` which was asked for."""
     own = inspect.signature(command)
-    kinds = {"json": _options.Json, "csv": _options.Csv, "markdown": _options.Markdown}
+    kinds = {"json": _options.Json, "csv": _CSV, "markdown": _MARKDOWN}
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
         for name, kind in kinds.items()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairgauge.estimation.interval_kinds import DEFAULT, KINDS
+from fairgauge.estimation.interval_kinds import KINDS
 
 # What a study's own file says, too: --help lists what people type for a first look, and the manual everything.
 RARE = True
@@ -76,14 +76,9 @@ Outcome = Annotated[
 Records = Annotated[
     int | None, typer.Option("--records", help="For sites: how many records of one person count at most.", hidden=RARE)
 ]
-Person = Annotated[
-    str | None, typer.Option("--person", help="For sites: who counts as one person, in words.", hidden=RARE)
-]
-AttributeName = Annotated[str | None, typer.Option("--attribute", help="What the groups are groups of.")]
 MaybeEpsilon = Annotated[
     str | None, typer.Option("--epsilon", help="Privacy loss of one answer; the smaller the more private.")
 ]
-Title = Annotated[str | None, typer.Option(help="What the study is about, for the people who are asked.")]
 DraftFile = Annotated[
     Path | None,
     typer.Argument(
@@ -100,7 +95,6 @@ Target = Annotated[
         hidden=RARE,
     ),
 ]
-Abstain = Annotated[bool | None, typer.Option("--abstain", help="Let people prefer not to say.", hidden=RARE)]
 Abstaining = Annotated[
     float | None,
     typer.Option(
@@ -125,7 +119,6 @@ ShareError = Annotated[
         hidden=RARE,
     ),
 ]
-ShareSource = Annotated[str | None, typer.Option(help="Where the shares come from, for people.", hidden=RARE)]
 Spread = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,34 +127,12 @@ Spread = Annotated[
         hidden=RARE,
     ),
 ]
-Delta = Annotated[
-    str | None,
-    typer.Option(help="The crowd's delta; 1e-8 unless given, and less where answers are more than 10 million."),
-]
-Draws = Annotated[
-    str | None,
-    typer.Option(metavar="COUNT", help="How many secret draws the collector adds to a batch before it shows counts."),
-]
 Confidence = Annotated[float, typer.Option(help="How often the interval is to hold the truth.")]
 IntervalName = Annotated[
     str, typer.Option("--interval", help=f"What the interval is about and promises: {', '.join(KINDS)}.")
 ]
-MaybeConfidence = Annotated[
-    float | None,
-    typer.Option("--confidence", help="How often the interval is to hold the truth; 0.99 unless given.", hidden=RARE),
-]
-MaybeInterval = Annotated[
-    str | None,
-    typer.Option(
-        "--interval",
-        help=f"What the interval is about and promises: {', '.join(KINDS)}. {DEFAULT} unless given.",
-        hidden=RARE,
-    ),
-]
 Tolerance = Annotated[float | None, typer.Option(help="A gap that would be acceptable: adds a p-value.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, unrounded.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table in Markdown, for a paper or a card.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study document.", show_default=False)]
 TallyFile = Annotated[Path, typer.Argument(metavar="TALLY", help="The counts of its symbols.", show_default=False)]
 Secrets = Annotated[Path, typer.Option("--secrets", help="The collector's folder with tokens and keys.")]

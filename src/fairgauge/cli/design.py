@@ -37,12 +37,15 @@ def design(
     context: typer.Context,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the study.")],
     file: _options.DraftFile = None,
-    title: _options.Title = None,
+    title: Annotated[str | None, typer.Option(help="What the study is about, for the people who are asked.")] = None,
     epsilon: _options.MaybeEpsilon = None,
     metric: Annotated[list[str] | None, typer.Option(help="name:low:high; several make several questions.")] = None,
     outcome: _options.Outcome = None,
     records: _options.Records = None,
-    person: _options.Person = None,
+    person: Annotated[
+        str | None,
+        typer.Option("--person", help="For sites: who counts as one person, in words.", hidden=_options.RARE),
+    ] = None,
     group: _options.Group = None,
     answering: _options.Answering = None,
     cross: _options.Cross = None,
@@ -52,7 +55,7 @@ def design(
     weigh: _options.Weigh = None,
     symbols: _options.Symbols = None,
     metric_weight: _options.MetricWeight = None,
-    attribute: _options.AttributeName = None,
+    attribute: Annotated[str | None, typer.Option("--attribute", help="What the groups are groups of.")] = None,
     target: _options.Target = None,
     design: Annotated[
         str | None,
@@ -85,7 +88,9 @@ def design(
     closes: Annotated[str | None, typer.Option(help="When it closes.", hidden=_options.RARE)] = None,
     contact: Annotated[str | None, typer.Option(help="Whom people can ask.", hidden=_options.RARE)] = None,
     share_error: _options.ShareError = None,
-    share_source: _options.ShareSource = None,
+    share_source: Annotated[
+        str | None, typer.Option(help="Where the shares come from, for people.", hidden=_options.RARE)
+    ] = None,
     aim: Annotated[
         str | None,
         typer.Option(help="The error to reach, as a part of the metric's range, such as 0.01.", hidden=_options.RARE),

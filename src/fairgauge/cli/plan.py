@@ -25,6 +25,7 @@ from fairgauge.client.sending_epoch import sharing_of
 from fairgauge.designs import AUTO, check_design, designs_for
 from fairgauge.designs.classical_designs import Budgets
 from fairgauge.errors import InvalidInput
+from fairgauge.estimation.interval_kinds import DEFAULT, KINDS
 from fairgauge.planning import Plan, Plans
 from fairgauge.planning.answering import weighed_sentence, with_answering
 from fairgauge.planning.choose_epsilon import GOOD, LARGE, Choices, choices, choose_epsilon, no_study_sentence
@@ -66,10 +67,24 @@ def plan(
             help="One design alone, such as laplace; all that serve are compared unless given.", hidden=_options.RARE
         ),
     ] = None,
-    confidence: _options.MaybeConfidence = None,
-    interval: _options.MaybeInterval = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence", help="How often the interval is to hold the truth; 0.99 unless given.", hidden=_options.RARE
+        ),
+    ] = None,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            help=f"What the interval is about and promises: {', '.join(KINDS)}. {DEFAULT} unless given.",
+            hidden=_options.RARE,
+        ),
+    ] = None,
     target: _options.Target = None,
-    abstain: _options.Abstain = None,
+    abstain: Annotated[
+        bool | None, typer.Option("--abstain", help="Let people prefer not to say.", hidden=_options.RARE)
+    ] = None,
     abstaining: _options.Abstaining = None,
     expect: _options.Expect = None,
     spread: _options.Spread = None,

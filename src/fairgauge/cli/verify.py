@@ -10,7 +10,6 @@ from rich.text import Text
 from fairgauge.bundles.bundle_files import Piece, gather
 from fairgauge.bundles.verification import Signatures, Verification
 from fairgauge.bundles.verification import verify as run
-from fairgauge.cli import _options
 from fairgauge.cli._console import out
 from fairgauge.cli._crowd import crowd_asked, crowd_document, crowd_lines
 from fairgauge.cli._files import naming
@@ -50,8 +49,16 @@ def verify(
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The collector's record of seals: is this seal in it?")
     ] = None,
-    draws: _options.Draws = None,
-    delta: _options.Delta = None,
+    draws: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNT", help="How many secret draws the collector adds to a batch before it shows counts."
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="The crowd's delta; 1e-8 unless given, and less where answers are more than 10 million."),
+    ] = None,
     *,
     form: Form,
 ) -> None:
