@@ -20,6 +20,8 @@ _BEGINNING = re.compile(r"^fairgauge(\.\w+)*\.$")
 _RELATIVE = re.compile(r"^\w+(\.\w+)*$")
 _VERSION = "fairgauge.__version__"  # is there before anything else is loaded
 _TOP = "fairgauge.__init__"
+# One idea has a small door, and is read at one sitting.
+MOST_NAMES, MOST_LINES = 12, 700
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,12 @@ def with_one_importer(modules: dict[str, Module]) -> list[str]:
     ]
 
 
+def crowded(modules: dict[str, Module]) -> list[str]:
+    """Return the modules that have more public names, or lines, than a stranger takes in."""
+    files = (module for name, module in modules.items() if not _is_package(name))
+    return sorted(module.name for module in files if len(module.public) > MOST_NAMES or module.lines > MOST_LINES)
+
+
 def _name(root: Path, path: Path) -> str:
     parts = ["fairgauge", *path.relative_to(root).with_suffix("").parts]
     return ".".join(parts)
@@ -97,7 +105,8 @@ def _read(name: str, path: Path, known: dict[str, Path]) -> Module:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     public = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
-    public += [t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
+    targets = [name for n in tree.body if isinstance(n, ast.Assign) for t in n.targets for name in ast.walk(t)]
+    public += [n.id for n in targets if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     public += [n.target.id for n in tree.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
     classes = tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_"))
     loaded = {module for one in _imported(tree) if (module := _module(one, known)) is not None}
@@ -179,7 +188,7 @@ def main() -> None:
     twice = sorted(name for name, times in classes.items() if times > 1)
     rings = cycles(modules)
     rooms = Counter(_room(module.name) for module in files)
-    crowded = sorted(module.name for module in files if len(module.public) > 12 or module.lines > 700)
+    large = crowded(modules)
     print(f"modules                     {len(files)}")
     print(f"lines                       {sum(module.lines for module in modules.values()):,}")
     print(f"lines of code               {sum(module.code for module in modules.values()):,}")
@@ -188,7 +197,7 @@ def main() -> None:
     print(f"module names that repeat    {len(names)}: {', '.join(names)}")
     print(f"class names that repeat     {len(twice)}: {', '.join(twice)}")
     print(f"modules with one importer   {len(with_one_importer(modules))}")
-    print(f"over 12 names or 700 lines  {len(crowded)}")
+    print(f"over {MOST_NAMES} names or {MOST_LINES} lines  {len(large)}: {', '.join(large)}")
     print(f"cycles                      {', '.join(f'{len(ring)} modules' for ring in rings) or 'none'}")
     print(f"modules by room             {', '.join(f'{room} {count}' for room, count in rooms.most_common())}")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.house import Module, cycles, read_modules
+from bench.house import MOST_LINES, MOST_NAMES, Module, crowded, cycles, read_modules
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
 # Who may import what is named by a value: the names of a package, and a command that was typed.
 BY_NAME = {"lazy.py", "cli/entry.py"}
+# Whose members are all names by nature: what is raised, sent, and typed with several commands.
+LISTS = ["cli._options", "collector.documents", "errors", "server.server_errors"]
 LOADS = re.compile(r"\bimport_module\b|\b__import__\b|\brun_module\b|\bexec\(|\beval\(")
 
 
@@ -65,6 +67,20 @@ def test_no_room_imports_one_above_it():
     # What a simulation makes is a tally, and nothing else crosses a layer.
     beside = {"fairgauge.simulation", "fairgauge.tallies"}
     assert [one for one in upward(ours()) if {".".join(x.split(".")[:2]) for x in one.split(" -> ")} != beside] == []
+
+
+def test_a_module_has_a_small_door():
+    assert crowded(ours()) == [f"fairgauge.{name}" for name in LISTS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n".join(f"name_{n}, _ = {n}, 0" for n in range(MOST_NAMES + 1)), "\n" * (MOST_LINES + 1)],
+    ids=["names", "lines"],
+)
+def test_a_module_of_many_names_or_lines_is_noticed(tmp_path: Path, text: str):
+    files = copy_of(tmp_path, study_of_document=text, study_of_terms="_hidden = 1\n" * MOST_LINES)
+    assert crowded(files) == ["fairgauge.study.document"]
 
 
 def test_what_is_imported_by_a_value_is_imported_in_two_places():

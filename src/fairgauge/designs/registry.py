@@ -30,7 +30,7 @@ AUTO = "auto"
 _GROUP = "fairgauge.designs"
 SIMPLEST = "randomized-response"
 # Beyond these a table of 2^53 draws cannot express the channel, or privacy means nothing.
-LEAST_EPSILON, MOST_EPSILON = Decimal("0.001"), Decimal(12)
+LEAST_EPSILON, _MOST_EPSILON = Decimal("0.001"), Decimal(12)
 # Where a simpler design is as good as the best, it is the better choice: fewer symbols, easier to check.
 _AS_GOOD = 1.001
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -152,8 +152,8 @@ def make_channel(scores: Scores, epsilon: Decimal, *, design: str = AUTO) -> tup
     check_design(design)
     # A table is made for the shares as they are stated; one that is made already need not be made again.
     scores = scores.asking(share_error=0.0, ratio=scores.target.most_ratio)
-    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
-        raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {MOST_EPSILON}")
+    if not LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
+        raise InvalidInput("epsilon", epsilon, f"must be from {LEAST_EPSILON} to {_MOST_EPSILON}")
     if (budgets := Budgets.read(design)) is not None:
         return budgets.name, budgets.make(scores, epsilon)
     if design != AUTO:

@@ -18,11 +18,11 @@ CLIENTS = {"1e5": 10**5, "1e6": 10**6, "1e7": 10**7, "1e8": 10**8, "1e9": 10**9}
 ERRORS = (0.1, 0.01, 0.001)
 EPSILONS = ("0.01", "0.1", "1.0", "10.0")
 _TABLE2_CLIENTS = 10**7
-FEW_RUNS, MANY_RUNS = 10, 10_000
+_FEW_RUNS, MANY_RUNS = 10, 10_000
 # The paper's Table 2 is in units of a metric in [0, 1], of which v in [-1, 1] has two.
 _METRIC = 0.5
 
-Table = dict[str, Any]
+_Table = dict[str, Any]
 _Step = Callable[[], object]
 
 
@@ -33,7 +33,7 @@ def printed() -> dict[str, Any]:
     return found
 
 
-def table1(allocations: Mapping[str, Allocation]) -> Table:
+def table1(allocations: Mapping[str, Allocation]) -> _Table:
     """Return the least epsilon for each number of clients and each error, by Chebyshev's inequality."""
     return {
         "unit": printed()["table1_minimum_epsilon"]["unit"],
@@ -45,7 +45,7 @@ def table1(allocations: Mapping[str, Allocation]) -> Table:
     }
 
 
-def optimal_table1(*, step: _Step = lambda: None) -> Table:
+def optimal_table1(*, step: _Step = lambda: None) -> _Table:
     """Return the same table for the optimal design, by Chebyshev and by the default interval.
 
     None means above :data:`fairgauge.paper.optimal_design.MOST`.
@@ -65,12 +65,12 @@ def optimal_table1(*, step: _Step = lambda: None) -> Table:
     }
 
 
-def client_ratios(*, step: _Step = lambda: None) -> Table:
+def client_ratios(*, step: _Step = lambda: None) -> _Table:
     """Return, for each cell of Table 1, how many clients others need for the cell's own epsilon and error.
 
     The epsilon is the one that the paper claims for the cell, here kept; the unit is the paper's own number of clients.
     """
-    found: Table = {"unit": "clients needed, as a multiple of the row's K, for the epsilon and the error of the cell"}
+    found: _Table = {"unit": "clients needed, as a multiple of the row's K, for the epsilon and the error of the cell"}
     for name, allocation in PUBLISHED.items():
         sound = SOUND[name.removesuffix(" opt")]
         found[name] = {}
@@ -97,7 +97,7 @@ def _ratios(published: Allocation, sound: Allocation, clients: int, error: float
 
 def table2(
     allocations: Mapping[str, Allocation], observed: Sequence[Sequence[float]], rng: np.random.Generator
-) -> Table:
+) -> _Table:
     """Return the Chebyshev error and the errors of 10 and of 10,000 runs at ten million clients.
 
     Args:
@@ -124,14 +124,14 @@ def table2(
     }
 
 
-def notebook_table2(observed: Sequence[Sequence[float]], rng: np.random.Generator) -> Table:
+def notebook_table2(observed: Sequence[Sequence[float]], rng: np.random.Generator) -> _Table:
     """Return Table 2 for M_L as the authors' notebook runs it, with its two scales exchanged."""
     return table2({"M_L notebook": notebook_laplace}, observed, rng)
 
 
 def optimal_table2(
     observed: Sequence[Sequence[float]], rng: np.random.Generator, *, step: _Step = lambda: None
-) -> Table:
+) -> _Table:
     """Return the same table for the optimal design, with both bounds on the error."""
     clients = _clients(observed, rng)
     gaps, bounds = [], []
@@ -159,7 +159,7 @@ def _clients(observed: Sequence[Sequence[float]], rng: np.random.Generator) -> R
     return RunClients.resampled(values, _TABLE2_CLIENTS // 2, MANY_RUNS, rng)
 
 
-def _columns(alpha: list[float], estimates: list[Values], truth: Values) -> Table:
+def _columns(alpha: list[float], estimates: list[Values], truth: Values) -> _Table:
     """Return bounds and errors: of the first few runs under the paper's names, of all of them beside these.
 
     The error is the paper's: between the absolute values of the estimated and of the true gap.
@@ -168,8 +168,8 @@ def _columns(alpha: list[float], estimates: list[Values], truth: Values) -> Tabl
     signed = [_METRIC * np.abs(estimate - truth) for estimate in estimates]
     return {
         "alpha": alpha,
-        "mean_error": [float(e[:FEW_RUNS].mean()) for e in errors],
-        "sd": [float(e[:FEW_RUNS].std()) for e in errors],
+        "mean_error": [float(e[:_FEW_RUNS].mean()) for e in errors],
+        "sd": [float(e[:_FEW_RUNS].std()) for e in errors],
         f"mean_error_{MANY_RUNS}": [float(e.mean()) for e in errors],
         f"sd_{MANY_RUNS}": [float(e.std()) for e in errors],
         f"mean_signed_error_{MANY_RUNS}": [float(e.mean()) for e in signed],

@@ -109,7 +109,7 @@ class Choices:
                 f"For one person: {_person_sentence(row.epsilon)}",
             ]
         one = next(row for row in self.rows if row.epsilon == 1)
-        more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients." if one.clients else never(good)
+        more = f"For {good} at epsilon 1 it takes about {one.clients:,} clients." if one.clients else _never(good)
         no_study = 2 * NO_STUDY * self.metric.scale
         fine = [row for row in self.rows if row.error <= self.good]
         if not fine and several and one.least < no_study:
@@ -234,7 +234,7 @@ def settled(width: Callable[[float], float], clients: float, wanted: float) -> i
     return enough(round(about), width(about), wanted)
 
 
-def never(good: str) -> str:
+def _never(good: str) -> str:
     """Return that no number of clients is enough."""
     return f"No number of clients gives {good} while shares may be off by so much."
 
@@ -289,7 +289,7 @@ def no_study_sentence(
     best = min((part.error for part in parts if part.error is not None), default=error)
     if best < NO_STUDY * reach:
         there = f"For ±{good:.3g} there it takes about"
-        needs = f"{there} {takes:,} clients, or a larger epsilon." if takes else never(f"±{good:.3g}")
+        needs = f"{there} {takes:,} clients, or a larger epsilon." if takes else _never(f"±{good:.3g}")
         groups = parts[0].groups
         whom = f"Of {groups[0]}" if len(groups) == 1 else f"Between {groups[0]} and {groups[1]}"
         return f"{whom} so few clients tell next to nothing. {needs}"
@@ -298,7 +298,7 @@ def no_study_sentence(
     else:
         tells = f"This is no study: with an error of ±{error:.3g} no smaller gap would show."
     if takes is None:
-        return f"{tells} {never(f'±{good:.3g}')}"
+        return f"{tells} {_never(f'±{good:.3g}')}"
     return f"{tells} For ±{good:.3g} it takes about {takes:,} clients, or a larger epsilon."
 
 
@@ -357,7 +357,7 @@ class EpsilonChoices:
             return [f"We would take epsilon {row[0].epsilon:g}: {reason}.", person]
         one = next(row for row in self.rows if row[0].epsilon == 1)
         needs = self.clients(one)
-        more = never(wanted) if needs is None else f"For {wanted} at epsilon 1 it takes about {needs:,} clients."
+        more = _never(wanted) if needs is None else f"For {wanted} at epsilon 1 it takes about {needs:,} clients."
         fine, last = [row for row in self.rows if self._good(row)], self.rows[-1]
         if fine:
             person = f"one answer tells much about a person: {_person_sentence(fine[0][0].epsilon)}"

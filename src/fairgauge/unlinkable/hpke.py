@@ -15,11 +15,17 @@ try:
 except ImportError:
     raise MissingExtra("sending through a relay needs cryptography", "relay") from None
 
-KEM, KDF, AEAD = 0x0020, 0x0001, 0x0001
-KEY_BYTES, NONCE_BYTES, POINT_BYTES, TAG_BYTES = 16, 12, 32, 16
+
+class Suite:
+    """The algorithms by their numbers, and the sizes of what they take and give."""
+
+    KEM, KDF, AEAD = 0x0020, 0x0001, 0x0001
+    KEY_BYTES, NONCE_BYTES, POINT_BYTES, TAG_BYTES = 16, 12, 32, 16
+
+
 _HASH = 32
-_KEM_SUITE = b"KEM" + KEM.to_bytes(2, "big")
-_SUITE = b"HPKE" + b"".join(part.to_bytes(2, "big") for part in (KEM, KDF, AEAD))
+_KEM_SUITE = b"KEM" + Suite.KEM.to_bytes(2, "big")
+_SUITE = b"HPKE" + b"".join(part.to_bytes(2, "big") for part in (Suite.KEM, Suite.KDF, Suite.AEAD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +127,8 @@ def _context(agreed: bytes, enc: bytes, public: bytes, info: bytes) -> Context:
     about = b"\0" + _labeled_extract(_SUITE, b"", b"psk_id_hash", b"")
     about += _labeled_extract(_SUITE, b"", b"info_hash", info)
     secret = _labeled_extract(_SUITE, shared, b"secret", b"")
-    key = _labeled_expand(_SUITE, secret, b"key", about, KEY_BYTES)
-    nonce = _labeled_expand(_SUITE, secret, b"base_nonce", about, NONCE_BYTES)
+    key = _labeled_expand(_SUITE, secret, b"key", about, Suite.KEY_BYTES)
+    nonce = _labeled_expand(_SUITE, secret, b"base_nonce", about, Suite.NONCE_BYTES)
     return Context(enc, key, nonce, _labeled_expand(_SUITE, secret, b"exp", about, _HASH))
 
 

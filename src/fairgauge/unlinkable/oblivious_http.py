@@ -9,23 +9,7 @@ from binascii import Error
 from dataclasses import dataclass
 
 from fairgauge.errors import InvalidInput
-from fairgauge.unlinkable.hpke import (
-    AEAD,
-    KDF,
-    KEM,
-    KEY_BYTES,
-    NONCE_BYTES,
-    POINT_BYTES,
-    TAG_BYTES,
-    Context,
-    expand,
-    extract,
-    open_sealed,
-    public_of,
-    receive,
-    seal,
-    send_to,
-)
+from fairgauge.unlinkable.hpke import Context, Suite, expand, extract, open_sealed, public_of, receive, seal, send_to
 
 REQUEST_TYPE, RESPONSE_TYPE, KEYS_TYPE = "message/ohttp-req", "message/ohttp-res", "application/ohttp-keys"
 WELL_KNOWN = "/.well-known/ohttp-gateway"  # RFC 9540
@@ -33,11 +17,11 @@ WELL_KNOWN = "/.well-known/ohttp-gateway"  # RFC 9540
 SIZE = 1024
 _REQUEST, _RESPONSE = b"message/bhttp request", b"message/bhttp response"
 _HEADER = 7
-_RESPONSE_NONCE = max(KEY_BYTES, NONCE_BYTES)
-_ALGORITHMS = KDF.to_bytes(2, "big") + AEAD.to_bytes(2, "big")
+_RESPONSE_NONCE = max(Suite.KEY_BYTES, Suite.NONCE_BYTES)
+_ALGORITHMS = Suite.KDF.to_bytes(2, "big") + Suite.AEAD.to_bytes(2, "big")
 
-SEALED_REQUEST = _HEADER + POINT_BYTES + SIZE + TAG_BYTES
-SEALED_RESPONSE = _RESPONSE_NONCE + SIZE + TAG_BYTES
+SEALED_REQUEST = _HEADER + Suite.POINT_BYTES + SIZE + Suite.TAG_BYTES
+SEALED_RESPONSE = _RESPONSE_NONCE + SIZE + Suite.TAG_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +72,10 @@ class KeyConfig:
 
     @classmethod
     def _of_bytes(cls, data: bytes) -> "KeyConfig | None":
-        kem, public, rest = data[1:3], data[3 : 3 + POINT_BYTES], data[3 + POINT_BYTES :]
+        kem, public, rest = data[1:3], data[3 : 3 + Suite.POINT_BYTES], data[3 + Suite.POINT_BYTES :]
         algorithms = rest[2:]
         listed = [algorithms[at : at + 4] for at in range(0, len(algorithms), 4)]
-        if kem != KEM.to_bytes(2, "big") or int.from_bytes(rest[:2], "big") != len(algorithms):
+        if kem != Suite.KEM.to_bytes(2, "big") or int.from_bytes(rest[:2], "big") != len(algorithms):
             return None
         if len(algorithms) % 4 or _ALGORITHMS not in listed:
             return None
@@ -101,7 +85,7 @@ class KeyConfig:
         """Return the configuration as RFC 9458 writes it."""
         return (
             bytes([self.number])
-            + KEM.to_bytes(2, "big")
+            + Suite.KEM.to_bytes(2, "big")
             + self.public
             + len(self.algorithms).to_bytes(2, "big")
             + self.algorithms
@@ -114,7 +98,7 @@ class KeyConfig:
     @property
     def header(self) -> bytes:
         """The bytes that every request for this key begins with."""
-        return bytes([self.number]) + KEM.to_bytes(2, "big") + _ALGORITHMS
+        return bytes([self.number]) + Suite.KEM.to_bytes(2, "big") + _ALGORITHMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +146,8 @@ def open_request(secret: bytes, config: KeyConfig, data: bytes) -> Opened:
     """
     if not data.startswith(config.header):
         raise InvalidInput("key", data[:_HEADER].hex(), "must be the key of this gateway, with its algorithms")
-    enc, sealed = data[_HEADER : _HEADER + POINT_BYTES], data[_HEADER + POINT_BYTES :]
-    if len(enc) < POINT_BYTES:
+    enc, sealed = data[_HEADER : _HEADER + Suite.POINT_BYTES], data[_HEADER + Suite.POINT_BYTES :]
+    if len(enc) < Suite.POINT_BYTES:
         raise InvalidInput("envelope", f"{len(data)} bytes", "must be sealed for this key")
     context = receive(secret, enc, _info(config))
     return Opened(context.open(sealed), context)
@@ -176,4 +160,4 @@ def _info(config: KeyConfig) -> bytes:
 def _response_keys(context: Context, nonce: bytes) -> tuple[bytes, bytes]:
     secret = context.export(_RESPONSE, _RESPONSE_NONCE)
     prk = extract(context.enc + nonce, secret)
-    return expand(prk, b"key", KEY_BYTES), expand(prk, b"nonce", NONCE_BYTES)
+    return expand(prk, b"key", Suite.KEY_BYTES), expand(prk, b"nonce", Suite.NONCE_BYTES)

@@ -39,7 +39,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimal_design, "MOST", optimal_design._GRID[-1])
     monkeypatch.setattr(tables, "EPSILONS", ("0.1", "1.0"))
     monkeypatch.setattr(pages, "EPSILONS", ("0.1", "1.0"))
-    monkeypatch.setattr(tables, "FEW_RUNS", 5)
+    monkeypatch.setattr(tables, "_FEW_RUNS", 5)
 
 
 @pytest.mark.usefixtures("cheap")
