@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from fairgauge import Attribute, Metric, Study, estimate
 from fairgauge.channel import Channel
 from fairgauge.designs import make_channel
-from fairgauge.planning.plan_rows import PlanPart
+from fairgauge.planning.plan_parts import PlanPart
 from fairgauge.planning.plans import plan_for
 from fairgauge.study import Comparison, Question, TargetName
 from fairgauge.tallies import Tally

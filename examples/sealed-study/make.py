@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from fairgauge import Attribute, Population, Question, Study, Tally, estimate, simulate
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.collector.seal import PURPOSE, AnswerDigest, Seal, read_sealed, sealed_document
 from fairgauge.collector.signatures import Signer
 from fairgauge.reports.html_report import render_report

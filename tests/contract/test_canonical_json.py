@@ -6,7 +6,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.client import answer
 from fairgauge.tallies import Tally
 from tests.samples import sample_study, two_questions

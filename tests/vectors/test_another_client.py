@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from fairgauge.canonical import decode
+from fairgauge.canonical_json import decode
 from fairgauge.errors import InvalidInput
 from tests.collecting.kills import publish
 from tests.collecting.servers import ServerProcess

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from fairgauge.canonical import LONGEST_DOCUMENT
+from fairgauge.canonical_json import LONGEST_DOCUMENT
 from fairgauge.errors import InvalidInput
 
 # What a bundle may hold, and what each is called in a sentence.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairgauge.canonical import write_file
+from fairgauge.canonical_json import write_file
 from fairgauge.errors import BadRecords, InvalidInput, NotPrivate
 from fairgauge.study import Study
 from fairgauge.tallies import Tally

@@ -17,7 +17,7 @@ from fairgauge.study import Study
 if TYPE_CHECKING:
     # Plans load the designs, and those their solver: whoever shows an estimate need not wait for them.
     from fairgauge.planning import Plan, PlanRow
-    from fairgauge.planning.plan_rows import PlanPart
+    from fairgauge.planning.plan_parts import PlanPart
     from fairgauge.planning.plans import AnsweringLine
 
 _MOST_PARTS = 30

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.canonical import write_file
+from fairgauge.canonical_json import write_file
 from fairgauge.cli.commands import BARE, COMMANDS
 from fairgauge.errors import InvalidInput
 

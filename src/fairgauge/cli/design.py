@@ -23,7 +23,7 @@ from fairgauge.designs.level_count import WORTH, largest_rounding_cost
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.languages import PLAIN
 from fairgauge.planning.choose_design import choice_sentence
-from fairgauge.planning.plan_rows import beside_simplest, cap_cost, means_sentence
+from fairgauge.planning.plan_parts import beside_simplest, cap_cost, means_sentence
 from fairgauge.planning.table_pairing import name_of
 from fairgauge.reports.device_sentences import privacy_sentence
 from fairgauge.study import Question, Study

@@ -77,7 +77,7 @@ def prepare(paths: Sequence[str]) -> None:
 
 def _site_of(path: str) -> "SiteSettings | None":
     """Return the settings of a site, from its own file or from that of its agent; None for a person's agent."""
-    from fairgauge.canonical import decode, read_file
+    from fairgauge.canonical_json import decode, read_file
     from fairgauge.client.site_settings import SiteSettings
 
     if "records" in decode(read_file(path, field="settings"), error=InvalidInput):
@@ -98,7 +98,7 @@ def _look_at(path: str) -> tuple[list[str], list[str]]:
     Raises:
         FairgaugeError: If something cannot be used.
     """
-    from fairgauge.canonical import decode, read_file
+    from fairgauge.canonical_json import decode, read_file
     from fairgauge.client.site_settings import SiteSettings
 
     if "records" in decode(read_file(path, field="settings"), error=InvalidInput):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairgauge.canonical import decode, read_file
+from fairgauge.canonical_json import decode, read_file
 from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.policy import FIELDS, Policy, unsettled
 from fairgauge.errors import BadLedger, CannotAnswer, InvalidInput

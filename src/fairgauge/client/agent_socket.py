@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fairgauge.canonical import LONGEST_DOCUMENT
+from fairgauge.canonical_json import LONGEST_DOCUMENT
 from fairgauge.client.agent import Agent
 from fairgauge.client.answer import Answer
 from fairgauge.client.profile_entries import entry_of, entry_text

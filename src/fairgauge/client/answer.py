@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from os import PathLike
 from typing import Any, Protocol, TypeVar
 
-from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.canonical_json import decode, encode, members, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.client.budget import Limits
 from fairgauge.client.profile_entries import entry_of, is_mapping

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.client.answer import Answer
 from fairgauge.errors import InvalidInput, SealBroken
 

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fairgauge.canonical import decode, encode
+from fairgauge.canonical_json import decode, encode
 from fairgauge.client.profile_entries import entry_text, is_inside, name_text
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Attribute, Metric, NoisyCounts

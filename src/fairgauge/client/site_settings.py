@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairgauge.canonical import decode, read_file
+from fairgauge.canonical_json import decode, read_file
 from fairgauge.client.answer import Answer, contributor_of
 from fairgauge.client.budget import LIFETIME_LIMIT, STUDY_LIMIT, Limits, read_limit
 from fairgauge.client.durable_files import make_folder

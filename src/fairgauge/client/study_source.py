@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from fairgauge.canonical import LONGEST_DOCUMENT, read_file
+from fairgauge.canonical_json import LONGEST_DOCUMENT, read_file
 from fairgauge.errors import BadStudy, CannotSend, InvalidInput
 from fairgauge.study import Study
 

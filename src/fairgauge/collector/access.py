@@ -1,6 +1,5 @@
 """Who may make a request: what it must show, which rate it is counted in, and whose forms are read."""
 
-import hmac
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
@@ -240,7 +239,7 @@ def require_operator(request: Request, proof: str) -> Collector:
         raise NoToken("Sign in with the token of an operator.")
     if session.role != "operator":
         raise NotAllowed("This needs the token of an operator.")
-    if not hmac.compare_digest(session.proof.encode(), proof.encode()):
+    if not session.is_own(proof):
         raise NotAllowed("The form is not from this session: load the page again.")
     collector.turnstile.enter("operators")
     return collector

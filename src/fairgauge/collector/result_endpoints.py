@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.client.inclusion_proof import PURPOSE, bucket_of, depth_of, leaf_of, signed_bytes
 from fairgauge.collector.access import asker_of, collector_of, may_see, role_of, who
 from fairgauge.collector.documents import Arrival, Arrivals, Inclusion

@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from fairgauge import __version__, estimation
-from fairgauge.canonical import encode, members, once
+from fairgauge.canonical_json import encode, members, once
 from fairgauge.collector.merkle import Growing
 from fairgauge.collector.stores.released_sums import may_leave, summed
 from fairgauge.collector.stores.store import Published, Store

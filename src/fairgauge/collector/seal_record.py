@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.collector.seal import read_sealed
 from fairgauge.collector.signatures import Signer, public_of, signature_is_good
 from fairgauge.collector.stores.store import Published, Store

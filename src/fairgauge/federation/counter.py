@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fairgauge.canonical import write_file
+from fairgauge.canonical_json import write_file
 from fairgauge.client import Answer, send
 from fairgauge.client.answer_file import append_all
 from fairgauge.client.durable_files import make_folder, sync_folder

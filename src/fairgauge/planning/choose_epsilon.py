@@ -14,7 +14,7 @@ from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.interval_kinds import DEFAULT, check_confidence, kind_of
 from fairgauge.lazy import late
 from fairgauge.planning.choose_design import choose_design, chosen_by_width
-from fairgauge.planning.plan_rows import PlanConditions, PlanPart, planned_parts
+from fairgauge.planning.plan_parts import PlanConditions, PlanPart, planned_parts
 from fairgauge.planning.planned_widths import planned_width
 from fairgauge.planning.plans import metric_names, share_sentence
 from fairgauge.planning.table_pairing import best_tables, name_of

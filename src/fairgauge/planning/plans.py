@@ -20,7 +20,7 @@ from fairgauge.estimation.confidence_set import sign_change
 from fairgauge.estimation.interval_kinds import DEFAULT, IntervalKind, check_confidence, kind_of
 from fairgauge.estimation.interval_readers import reader_of
 from fairgauge.lazy import late
-from fairgauge.planning.plan_rows import PlanConditions, PlanPart, means_sentence, planned_parts
+from fairgauge.planning.plan_parts import PlanConditions, PlanPart, means_sentence, planned_parts
 from fairgauge.planning.planned_widths import planned_power, planned_width
 from fairgauge.planning.table_pairing import (
     TOGETHER,

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from fairgauge.languages import PLAIN, Numeral, Sentence, Voice
 from fairgauge.planning.choose_epsilon import GOOD, NO_STUDY, enough
-from fairgauge.planning.plan_rows import Parts, PlanPart, errors_for, parts_for, parts_of_study
+from fairgauge.planning.plan_parts import Parts, PlanPart, errors_for, parts_for, parts_of_study
 from fairgauge.reports.figures import trade_figure
 from fairgauge.reports.question_view import naming, title_of
 from fairgauge.reports.small_multiples import minus

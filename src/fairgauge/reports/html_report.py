@@ -10,7 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from fairgauge import __version__
-from fairgauge.canonical import write_file
+from fairgauge.canonical_json import write_file
 from fairgauge.estimation import Estimate
 from fairgauge.estimation import estimate as run
 from fairgauge.languages import OWN, Sentence, Voice

@@ -11,7 +11,7 @@ from itertools import accumulate
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.canonical import decode, encode, read_file, write_file
+from fairgauge.canonical_json import decode, encode, read_file, write_file
 from fairgauge.channel import Channel
 from fairgauge.errors import BadStudy, BadTally, InvalidInput
 from fairgauge.lazy import body, late

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from glob import glob
 from pathlib import Path
 
-from fairgauge.canonical import read_file
+from fairgauge.canonical_json import read_file
 from fairgauge.client import Answer
 from fairgauge.errors import InvalidInput, MissingExtra
 from fairgauge.study import Study

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 
-from fairgauge.canonical import decode, encode, members, read_file, write_file
+from fairgauge.canonical_json import decode, encode, members, read_file, write_file
 from fairgauge.client import Answer
 from fairgauge.errors import OF_BEFORE, BadTally, InvalidInput
 from fairgauge.lazy import late

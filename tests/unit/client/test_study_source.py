@@ -100,7 +100,7 @@ def test_a_status_that_is_no_study(status: int) -> None:
 
 def test_no_more_is_read_than_a_study_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_DOCUMENT", len(DATA) - 1)
-    monkeypatch.setattr("fairgauge.canonical.LONGEST_DOCUMENT", len(DATA) - 1)
+    monkeypatch.setattr("fairgauge.canonical_json.LONGEST_DOCUMENT", len(DATA) - 1)
     path = tmp_path / "study.json"
     path.write_bytes(DATA + b" " * 10_000_000)
     with recorder() as server:

@@ -19,7 +19,7 @@ import structlog
 from starlette.routing import Route
 from starlette.types import Message
 
-from fairgauge.canonical import encode
+from fairgauge.canonical_json import encode
 from fairgauge.collector import access, study_endpoints
 from fairgauge.collector.app import make_app
 from fairgauge.collector.routes import openapi

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.planning.plan_rows import PlanPart, beside_simplest, means_sentence
+from fairgauge.planning.plan_parts import PlanPart, beside_simplest, means_sentence
 from fairgauge.planning.plans import plan_questions
 from fairgauge.planning.table_pairing import designed
 from fairgauge.study import Attribute, Question

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from fairgauge.planning.plan_rows import errors_for
+from fairgauge.planning.plan_parts import errors_for
 from fairgauge.study import Attribute, Metric, Question
 from tests.samples import RECALL
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairgauge.canonical import LONGEST_DOCUMENT, decode, encode, members, write_file
+from fairgauge.canonical_json import LONGEST_DOCUMENT, decode, encode, members, write_file
 from fairgauge.client import Answer
 from fairgauge.errors import BadStudy, BadTally, InvalidInput
 from fairgauge.study import Study

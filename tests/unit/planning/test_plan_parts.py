@@ -5,8 +5,8 @@ import pytest
 from fairgauge import Attribute, Metric, design, plan
 from fairgauge.estimation.estimands import estimands_of
 from fairgauge.estimation.interval_kinds import KINDS
-from fairgauge.planning import plan_rows as parts
-from fairgauge.planning.plan_rows import beside_simplest, cap_cost
+from fairgauge.planning import plan_parts as parts
+from fairgauge.planning.plan_parts import beside_simplest, cap_cost
 from fairgauge.planning.planned_widths import expected
 from fairgauge.targets.scores import Scores
 
