@@ -25,7 +25,16 @@ from tests import kept_designs
 
 ROOT = Path(__file__).parents[1]
 # What such programs need.  None of it does anything before it is asked to.
-LIBRARIES = ("fairgauge.collector.workers", "uvloop", "asyncpg", "fairgauge.cli.plan", "fairgauge.cli.design")
+LIBRARIES = (
+    "fairgauge.collector.workers",
+    "uvloop",
+    "asyncpg",
+    "fairgauge.cli.plan",
+    "fairgauge.cli.design",
+    # typer loads these as soon as it reads an option: a tenth of a second.
+    "pydantic.type_adapter",
+    "pydantic.types",
+)
 # What our script does.
 COMMAND = "from fairgauge.cli import main; main()"
 _DIGITS = 12

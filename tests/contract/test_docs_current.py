@@ -31,14 +31,19 @@ def test_the_page_shows_what_the_commands_print(page: Path, oldest: Programs, mo
         monkeypatch.setenv(name, value)
 
     def forked(command: str, folder: Path) -> tuple[int, str]:
-        if not command.startswith("fairgauge ") or re.search(r"[<>|;&$`*]", command):
+        # What is printed may go on into a pipe or a file.
+        parts = re.fullmatch(r"fairgauge ([^<>|;&$`*]*)([|>][^<;&$`]*)?", command.replace("\\\n", " "))
+        if parts is None:
             return shell(command, folder)
-        _, *typed = shlex.split(command.replace("\\\n", " "))
-        with tempfile.TemporaryFile() as printed:
-            file = printed.fileno()
-            status = oldest.start(COMMAND, *typed, folder=folder, out=file, err=file).wait()
+        with tempfile.NamedTemporaryFile() as printed, tempfile.TemporaryFile() as complained:
+            out, err = printed.fileno(), (complained if parts[2] else printed).fileno()
+            status = oldest.start(COMMAND, *shlex.split(parts[1]), folder=folder, out=out, err=err).wait()
             printed.seek(0)
-            return status, printed.read().decode()
+            if parts[2] is None:
+                return status, printed.read().decode()
+            complained.seek(0)
+            last, said = shell(f"cat {printed.name} {parts[2]}", folder)
+            return last or status, complained.read().decode() + said
 
     monkeypatch.setattr(refresh, "shell", forked)
     assert refresh.difference(page) == ""
