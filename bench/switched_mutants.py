@@ -326,7 +326,7 @@ class _Loop:
         asked = sys.modules[ASKED]
         asked.state = asked.of(state)  # type: ignore[attr-defined]
         if hasattr(self, "_designs"):
-            shutil.copytree(self._designs, place / "designs")
+            kept_designs.copy(self._designs, place / "designs")
         else:
             (place / "designs").mkdir()
         os.environ[kept_designs.PLACE] = str(place / "designs")

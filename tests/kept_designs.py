@@ -3,6 +3,8 @@
 Hundreds of tests need some table and wait a second for a solver.  The first that asks for one keeps it on disk, for
 this run alone, so whatever is broken in a solver is broken in all of them.  Tests of designs solve; a test that changes
 a solver takes the fixture ``solved_anew``.
+
+Programs that tests start look up planned widths and estimates, too: a page, a report and a bundle show the same.
 """
 
 import contextlib
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairgauge.channel import Channel
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 # Where they are kept; programs that tests start find it in the environment.
 PLACE = "FAIRGAUGE_TEST_DESIGNS"
+# What ends so is no design: it rests on code that a mutant may have changed.
+RESULT = ".result"
 # Another processor may find another table that is as good.
 _PROCESSOR = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 _SLOW = ("laplace", "uncentred", "centred")
@@ -67,19 +71,46 @@ def solving() -> Iterator[None]:
         registry._made.cache_clear()
 
 
+def copy(before: Path, after: Path) -> None:
+    """Copy the designs of a folder, and nothing that a mutant may give another result for."""
+    shutil.copytree(before, after, ignore=shutil.ignore_patterns(f"*{RESULT}"))
+
+
+def keep_results() -> None:
+    """Let this process look up what programs before it have planned and estimated from the very same."""
+    from fairgauge.estimation import inference
+    from fairgauge.planning import planned_widths
+
+    for module, name in ((planned_widths, "_width"), (inference, "_question")):
+        vars(module)[name] = _looked_up(name, vars(module)[name])
+
+
 def _kept(name: str, solve: "Make") -> "Make":
     def make(scores: "Scores", epsilon: Decimal) -> "Channel":
-        found_on = [os.environ.get(setting) for setting in _PROCESSOR]
-        key = hashlib.sha256(repr((name, scores, epsilon, found_on)).encode()).hexdigest()
-        file = Path(os.environ[PLACE]) / key
-        with contextlib.suppress(FileNotFoundError):
-            found: Channel = pickle.loads(file.read_bytes())
-            return found
-        channel = solve(scores, epsilon)
-        # Whole or not at all: others may write the same at the same time.
-        part = file.with_suffix(f".{os.getpid()}")
-        part.write_bytes(pickle.dumps(channel))
-        part.replace(file)
+        channel: Channel = _found((name, scores, epsilon), "", lambda: solve(scores, epsilon))
         return channel
 
     return make
+
+
+def _looked_up(name: str, find: Callable[..., Any]) -> Callable[..., Any]:
+    def found(*given: Any, **named: Any) -> Any:
+        # A table does not show itself, and a study is what it is digested to.
+        shown = [getattr(one, "digest", (one, getattr(one, "table", ()))) for one in given]
+        return _found((name, shown, named), RESULT, lambda: find(*given, **named))
+
+    return found
+
+
+def _found(asked: object, suffix: str, find: Callable[[], Any]) -> Any:
+    found_on = [os.environ.get(setting) for setting in _PROCESSOR]
+    key = hashlib.sha256(repr((asked, found_on)).encode()).hexdigest()
+    file = Path(os.environ[PLACE]) / f"{key}{suffix}"
+    with contextlib.suppress(FileNotFoundError):
+        return pickle.loads(file.read_bytes())
+    result = find()
+    # Whole or not at all: others may write the same at the same time.
+    part = file.with_suffix(f".{os.getpid()}")
+    part.write_bytes(pickle.dumps(result))
+    part.replace(file)
+    return result

@@ -176,6 +176,8 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         importlib.import_module(library)
     kept_designs.keep()
+    if kept_designs.PLACE in os.environ:
+        kept_designs.keep_results()
     gc.freeze()  # what is loaded stays, and is looked through in no fork
     found = _next_order(socket.socket(fileno=int(sys.argv[1])))
     os.chdir(found["folder"])

@@ -1,5 +1,6 @@
 """Mutants: what is changed, what is left alone, and which are tried."""
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -8,6 +9,10 @@ import pytest
 from bench.named_mutants import ROOT
 from bench.random_mutants import ROOMS, drawn, mutants, nearest, script_mutants, whole_room
 from bench.switched_mutants import switched
+from tests import kept_designs
+from tests.programs import programs
+
+EXAMPLE = ROOT / "examples" / "first-study"
 
 
 def changes(source: str) -> list[str]:
@@ -117,3 +122,37 @@ def test_a_constant_that_something_is_computed_with_is_a_little_less_and_a_littl
     source = "a = [x + 2.0, f(3), True, 1e-9]\nb = c[4] / 0"
     first = len(changes(source))
     assert [one.change for one in mutants("m.py", source, range(first, first + 9))] == ["2.0 -> 1.9", "2.0 -> 2.1"]
+
+
+ESTIMATED = """
+import sys
+from fairgauge import Study, Tally, estimate
+study, counts = Study.load("study.json"), (4126, 5754, 4086, int(sys.argv[1]))
+print(estimate(study, Tally(study.digest, counts, sum(counts))))
+"""
+
+
+def test_a_program_finds_what_another_has_estimated_of_the_same_answers_and_a_mutant_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    kept, mutants = tmp_path / "kept", tmp_path / "mutants"
+    kept.mkdir()
+    monkeypatch.setenv(kept_designs.PLACE, str(kept))
+
+    def estimated(count: int) -> str:
+        with (tmp_path / "said").open("w+b") as said:
+            file = said.fileno()
+            assert programs().start(ESTIMATED, str(count), folder=EXAMPLE, out=file, err=file).wait() == 0
+            said.seek(0)
+            return said.read().decode()
+
+    first = estimated(6000)
+    (only,) = kept.iterdir()
+    written = only.stat().st_mtime_ns
+    assert estimated(6000) == first
+    assert [(one, one.stat().st_mtime_ns) for one in kept.iterdir()] == [(only, written)]
+    assert estimated(7000) != first
+    assert len([*kept.iterdir()]) == 2
+    (kept / "a design").touch()
+    kept_designs.copy(kept, mutants)
+    assert [one.name for one in mutants.iterdir()] == ["a design"]
