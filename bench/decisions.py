@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from bench import draws_coverage, groups_coverage, response, sites_coverage
+from bench import draws_coverage, groups_coverage, held, response, sites_coverage
 from bench.results import commit
 from fairgauge.designs import make_channel
 from fairgauge.errors import CannotEstimate
@@ -112,7 +112,20 @@ class Cell:
 
     def twin(self, name: str, draws: int) -> int:
         """Return how many of so many draws a twin has wrong."""
-        return self.missed(draws, alpha=2 * ALPHA) if name == "alpha" else self.missed(draws, times=2)
+        return sum(self._decided(draws, name))
+
+    def is_broken(self, draws: int, *, twin: str = "") -> bool:
+        """Tell whether so many draws break the promise, as soon as the draws that are left cannot change that."""
+        least = next(missed for missed in range(draws + 2) if held.is_broken(missed, draws, self.promise))
+        missed = 0
+        for left, wrong in zip(reversed(range(draws)), self._decided(draws, twin), strict=True):
+            missed += wrong
+            if missed >= least or missed + left < least:
+                break
+        return missed >= least
+
+    def _decided(self, draws: int, twin: str) -> Iterator[bool]:
+        return self.draw(draws, 2 * ALPHA if twin == "alpha" else ALPHA, 2 if twin == "variance" else 1)
 
 
 def p_of(missed: int, draws: int, promise: float) -> float:

@@ -99,20 +99,18 @@ QUICK = (
 
 @pytest.mark.parametrize("name", QUICK)
 def test_what_is_said_is_wrong_no_more_often_than_promised(name: str):
-    cell = DECIDED[name]
-    assert not held.is_broken(cell.missed(decisions.DRAWS), decisions.DRAWS, cell.promise)
+    assert not DECIDED[name].is_broken(decisions.DRAWS)
 
 
 @pytest.mark.parametrize(("name", "twin"), [(name, twin) for name in QUICK for twin in DECIDED[name].twins])
 def test_a_twin_that_spends_alpha_twice_or_halves_the_variance_is_caught(name: str, twin: str):
-    cell, draws = DECIDED[name], TWINS
-    assert held.is_broken(cell.twin(twin, draws), draws, cell.promise)
+    assert DECIDED[name].is_broken(TWINS, twin=twin)
 
 
 def test_a_mutant_of_the_normal_law_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
     whole, cell = NormalReader._width, DECIDED["gap, normal, epsilon 1, 10,000 people"]
     monkeypatch.setattr(NormalReader, "_width", lambda self, seen, *about: whole(self, seen, *about) / np.sqrt(2))
-    assert held.is_broken(cell.missed(TWINS), TWINS, cell.promise)
+    assert cell.is_broken(TWINS)
 
 
 def test_a_mutant_of_the_default_that_halves_the_variance_is_caught(monkeypatch: pytest.MonkeyPatch):
@@ -121,13 +119,22 @@ def test_a_mutant_of_the_default_that_halves_the_variance_is_caught(monkeypatch:
     monkeypatch.setattr(
         PopulationTest, "_variance", lambda self, *about: tuple(bound / 2 for bound in both(self, *about) or ())
     )
-    assert held.is_broken(cell.missed(TWINS), TWINS, cell.promise)
+    assert cell.is_broken(TWINS)
 
 
 def test_cells_are_told_apart_by_their_names_and_every_quick_one_is_there():
     names = [cell.name for cell in decisions.grid()]
     assert len(set(names)) == len(names) > 50
     assert set(QUICK) <= set(names)
+
+
+@pytest.mark.parametrize("missed", [0, 148, 149, 1000])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_promise_is_decided_as_if_all_draws_were_seen(missed: int, last: bool):
+    """Whether the wrong draws come first or last: from 149 on, where 100 are promised, it is no chance."""
+    wrong = [False] * (TWINS - missed) + [True] * missed if last else [True] * missed + [False] * (TWINS - missed)
+    cell = decisions.Cell("a cell", lambda *_: iter(wrong))
+    assert cell.is_broken(TWINS) is held.is_broken(missed, TWINS, cell.promise)
 
 
 def test_all_cells_together_may_fail_by_chance_as_often_as_one_could():
