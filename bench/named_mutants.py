@@ -2824,6 +2824,13 @@ NAMED: tuple[NamedMutant, ...] = (
         "test_it_stops_where_the_bound_says_that_it_is_close",
     ),
     _mutant(
+        "designs: three groups of whom a mean is expected have a table of many even levels",
+        "several = scores.target.balanced and",
+        "several = False and",
+        "test_about_a_mean_that_is_expected_three_groups_have_few_levels",
+        "test_few_levels_about_a_mean_are_read_there_more_sharply_than_more_even_ones",
+    ),
+    _mutant(
         "designs: cells that are alike have programs as if they differed",
         "for order in _other_orders(problem.shares):",
         "for order in ():",

@@ -67,16 +67,24 @@ def best_channel(scores: Scores, epsilon: Decimal, measures: Measures | None = N
         epsilon: The privacy loss.
         measures: Makes the largest ratio of a variance to its unit least; without, the largest variance.
     """
+    # Of equal groups programs are small, and many even levels soon found.
+    several = scores.target.balanced and len(set(scores.target.shares)) > 1 and epsilon <= _AIMED
     if (
-        scores.target.groups == 2
+        (scores.target.groups == 2 or several)
         and scores.values.expect is not None
         and not scores.target.relies_on_shares
         and not scores.values.aim.any_values
     ):
         if epsilon > _AIMED:
             return best_channel(scores.assuming(expect=None), epsilon, measures)
-        levels = levels_about(scores.values.aim.mean, scores.values.aim.widest, _levels_about(scores.target, epsilon))
-        return _assembled(_solve(scores, epsilon, *_problem_at(scores, epsilon, levels, measures)), epsilon)
+
+        def about(count: int, coarse: _Solved | None = None) -> _Solved:
+            levels = levels_about(scores.values.aim.mean, scores.values.aim.widest, count)
+            return _solve(scores, epsilon, *_problem_at(scores, epsilon, levels, measures), coarse)
+
+        # Of three groups programs are larger, and columns of three levels spare many rounds.
+        coarse = about(3) if several else None
+        return _assembled(about(_levels_about(scores.target, epsilon), coarse), epsilon)
     most, large = _MOST_ROWS if epsilon <= 4 else _MOST_HARD_ROWS, is_large(scores.target)
     if large and epsilon > _LARGE_IS_HARD:
         most = _MOST_LARGE_ROWS
@@ -118,7 +126,7 @@ def _levels_about(target: Target, epsilon: Decimal) -> int:
     """Return how many levels there are about a mean that is expected; equal groups make the program smaller."""
     if epsilon <= 2:
         return _FEW_ABOUT
-    return _ABOUT_EQUAL if target.shares[0] == target.shares[1] else _ABOUT
+    return _ABOUT_EQUAL if len(set(target.shares)) < target.groups else _ABOUT
 
 
 class _Solved(NamedTuple):

@@ -13,6 +13,8 @@ from fairgauge.designs.few_groups import (
     _refined_columns,
     _refined_prices,
 )
+from fairgauge.designs.optimal import uncentred
+from fairgauge.targets.assumed_values import AssumedValues
 from fairgauge.targets.channel_inputs import Inputs
 from fairgauge.targets.comparisons import Contrast
 from fairgauge.targets.scores import Scores
@@ -40,6 +42,28 @@ def test_levels_that_gained_nothing_are_followed_by_no_more(monkeypatch: pytest.
     found: object = few_groups.best_channel(scores, Decimal(4))
     assert found == tried[1]
     assert len(tried) == 3
+
+
+@pytest.mark.parametrize(
+    ("shares", "epsilon", "levels"),
+    [((0.2, 0.3, 0.5), "4", [3, 6]), ((0.2, 0.4, 0.4), "4", [3, 9]), ((0.2, 0.3, 0.5), "2", [3, 5])],
+)
+def test_about_a_mean_that_is_expected_three_groups_have_few_levels(
+    shares: tuple[float, ...], epsilon: str, levels: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    """With even ones, of which it took up to 13, a table at epsilon 4 took a minute of a processor."""
+    tried: list[int] = []
+    monkeypatch.setattr(few_groups, "_solve", lambda *asked: tried.append(len(asked[2].inputs.levels)))
+    monkeypatch.setattr(few_groups, "_assembled", lambda solved, epsilon: solved)
+    scores = Scores(Target(shares, shares_known=False), AssumedValues(expect=0.1))
+    few_groups.best_channel(scores, Decimal(epsilon))
+    assert tried == levels
+
+
+def test_few_levels_about_a_mean_are_read_there_more_sharply_than_more_even_ones():
+    """Five of them give 20.7, and even ones 21.2."""
+    scores = Scores(Target((0.2, 0.4, 0.4), shares_known=False), AssumedValues(expect=0.1), design="uncentred")
+    assert scores.variance(uncentred(scores, Decimal(2))) <= 20.9
 
 
 def test_between_levels_a_client_rounds_as_before():
