@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from fairgauge.languages import OWN, Voice, catalogue
-from fairgauge.languages.voice import _category
+from fairgauge.languages.language import _category
 from fairgauge.study import Attribute, Metric, Study
 from fairgauge.study.wording import texts_of
 from tests.browser.conftest import Collecting, OpenVisitor

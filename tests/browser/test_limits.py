@@ -117,6 +117,7 @@ class TestLimits:
         page.get_by_text("What this browser will spend").click()
         page.get_by_label("The most that all answers may cost together").fill("2")
         page.get_by_role("button", name="Keep to these limits").click()
+        expect(page.locator("#lowered")).not_to_be_empty()  # what is said then moves what is below
         fill(page)
         randomise(page)
         page = open_form(person, other)

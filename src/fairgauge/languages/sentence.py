@@ -6,7 +6,7 @@ along as a text, for commands, files and reports, together with its name in the 
 
 from collections.abc import Sequence
 
-from fairgauge.languages.voice import PLAIN, Spoken, Voice
+from fairgauge.languages.language import PLAIN, Spoken, Voice
 
 
 class Numeral(Spoken):

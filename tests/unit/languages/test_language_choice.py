@@ -7,8 +7,8 @@ import pytest
 
 from fairgauge.collector.pages import take_part
 from fairgauge.languages import FOLDER, OWN, Voice, accepted, catalogue, lookup, names
+from fairgauge.languages.language import _OTHER
 from fairgauge.languages.language_choice import region_of
-from fairgauge.languages.voice import _OTHER
 from fairgauge.server.problems import KINDS
 
 SOURCES = FOLDER.parent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairgauge.languages.voice import _category, holds
+from fairgauge.languages.language import _category, holds
 
 POLISH = {
     "one": "i = 1 and v = 0",
