@@ -1182,6 +1182,12 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- population
     _mutant(
+        "population: each mean of an impact ratio spends all of alpha",
+        "means = [self.mean(side, alpha / len(sides)) for side in sides]",
+        "means = [self.mean(side, alpha) for side in sides]",
+        "test_extremes_of_means_that_rest_on_a_band_of_shares_have_each_their_part_of_alpha",
+    ),
+    _mutant(
         "population: the average spends alpha twice",
         "return float(ndtri(_MEAN * alpha / 2) - ndtri(max(likely, 1e-300)))",
         "return float(ndtri(_MEAN * alpha) - ndtri(max(likely, 1e-300)))",

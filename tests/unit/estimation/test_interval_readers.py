@@ -1,5 +1,7 @@
 """Readers that test values: the interval is the hull of what is accepted, for every kind of number."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,15 @@ def test_the_extremes_of_means_enclose_those_of_all_intervals(name: str, interva
     # These ends may be of any one group.
     assert min(mean.high for mean in every) <= smallest.high <= max(mean.high for mean in every)
     assert min(mean.low for mean in every) <= largest.low <= max(mean.low for mean in every)
+
+
+@pytest.mark.parametrize("interval", TESTED)
+def test_extremes_of_means_that_rest_on_a_band_of_shares_have_each_their_part_of_alpha(interval: str):
+    question = tells_all("0.3", "0.7")
+    uncertain = replace(question.attribute, answering="alike", share_error="0.02")
+    stated = replace(question, attribute=uncertain)
+    read = READERS[interval](estimands_of(stated), np.round(20_000 * law(stated, {(0, 1): 0.3, (1, 1): 0.7})))
+    every = [read.mean(group, 0.01) for group in range(2)]
+    smallest, largest = read.extremes(range(2), 0.02)
+    assert (smallest.low, smallest.high) == (min(m.low for m in every), min(m.high for m in every))
+    assert (largest.low, largest.high) == (max(m.low for m in every), max(m.high for m in every))
