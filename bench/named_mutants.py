@@ -3114,6 +3114,12 @@ NAMED: tuple[NamedMutant, ...] = (
     ),
     # -------------------- seal
     _mutant(
+        "seal: one of a format to come is read as if it were ours",
+        "if type(seal.format) is not int or seal.format != _FORMAT:",
+        "if type(seal.format) is not int and seal.format != _FORMAT:",
+        "test_a_seal_of_another_format_is_refused",
+    ),
+    _mutant(
         "seal: answers_sha256 is not compared",
         'for name in ("answers", "answers_sha256", "tally", "root", "sites"):',
         'for name in ("answers", "tally", "root", "sites"):',

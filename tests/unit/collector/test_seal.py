@@ -170,6 +170,14 @@ def test_a_seal_of_before_is_refused(sealed: tuple[Sealed, Path], part: str, val
         read_sealed(json.dumps(document).encode())
 
 
+@pytest.mark.parametrize("value", [0, 4, 1.0, True, "1"])
+def test_a_seal_of_another_format_is_refused(sealed: tuple[Sealed, Path], value: object):
+    found = sealed[0]
+    document = asdict(found) | {"seal": found.seal.to_dict() | {"format": value}}
+    with pytest.raises(InvalidInput, match=r"^sealed\.format=.*: must be 1$"):
+        read_sealed(json.dumps(document).encode())
+
+
 @pytest.mark.parametrize("changes", [{"root": "0" * 64}, {"sites": ()}])
 def test_a_seal_has_the_parts_of_its_study(sealed: tuple[Sealed, Path], changes: dict[str, Any]):
     changed = replace(sealed[0], seal=replace(sealed[0].seal, **changes))
